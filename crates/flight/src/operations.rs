@@ -2,7 +2,7 @@
 //!
 //! A record has only the [hash](operation_id) of its operation. The file has [`PLACES`] places for names, of
 //! [`WORDS`] words each: the hash, and the name, truncated to [`NAME_OCTETS`] octets and padded with zeros. A
-//! name is at the place of its hash, modulo their number, and replaces an earlier one.
+//! name is at the place of its hash, modulo their number, or at one of the next seven.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,6 +12,8 @@ use crate::fnv::fnv;
 pub const PLACES: usize = 64;
 /// Size of a place in words.
 pub const WORDS: usize = 1 + NAME_OCTETS / 8;
+/// Number of places that a name may have; if all are taken, it replaces that at the first.
+const TRIES: usize = 8;
 /// Octets of a name that are kept.
 pub const NAME_OCTETS: usize = 40;
 
@@ -23,11 +25,9 @@ pub fn operation_id(name: &str) -> u64 {
 /// Writes a name to its place, unless it is there. `places`: those of the calling thread's file.
 pub(crate) fn keep(places: &[AtomicU64], name: &str) -> u64 {
     let id = operation_id(name);
-    let at = (id % PLACES as u64) as usize * WORDS;
-    let Some((hash, words)) = places.get(at..at + WORDS).and_then(|place| place.split_first()) else {
-        return id;
-    };
-    if hash.load(Ordering::Relaxed) != id {
+    if let Some((hash, words)) = place(places, id)
+        && hash.load(Ordering::Relaxed) != id
+    {
         let mut octets = [0; NAME_OCTETS];
         for (octet, source) in octets.iter_mut().zip(name.bytes()) {
             *octet = source;
@@ -39,6 +39,18 @@ pub(crate) fn keep(places: &[AtomicU64], name: &str) -> u64 {
         hash.store(id, Ordering::Release);
     }
     id
+}
+
+/// Returns the place of a name: its own, or a free one, or the first of those that it may have.
+fn place(places: &[AtomicU64], id: u64) -> Option<(&AtomicU64, &[AtomicU64])> {
+    let (places, _) = places.as_chunks::<WORDS>();
+    let first = (id % PLACES as u64) as usize;
+    let candidates = (0..TRIES).filter_map(|step| places.get((first + step) % PLACES));
+    let found = candidates.clone().find(|place| {
+        let hash = place[0].load(Ordering::Relaxed);
+        hash == id || hash == 0
+    });
+    found.or(candidates.into_iter().next())?.split_first()
 }
 
 /// Returns the hashes and names of a file.
@@ -98,18 +110,41 @@ mod tests {
         assert_eq!(names, expected);
     }
 
-    #[test]
-    fn a_later_name_takes_the_place_and_half_a_name_is_none() {
-        let places = places();
+    /// Names with the same hash modulo the number of places.
+    fn colliding(count: usize) -> Vec<String> {
         let at = |name: &str| operation_id(name) % PLACES as u64;
-        let other = (0..)
-            .map(|number| format!("other{number}"))
-            .find(|name| at(name) == at("track"));
-        let other = other.unwrap();
-        keep(&places, "track");
-        keep(&places, &other);
-        assert_eq!(kept(&places), [(operation_id(&other), other.clone())]);
-        places[at(&other) as usize * WORDS + 1].store(u64::from_ne_bytes(*b"halfname"), Ordering::Relaxed);
+        let others = (0..).map(|number| format!("other{number}"));
+        others.filter(|name| at(name) == 63).take(count).collect()
+    }
+
+    #[test]
+    fn names_that_collide_are_kept_until_all_places_are_taken() {
+        let (places, mut names) = (places(), colliding(TRIES + 1));
+        let last = names.pop().unwrap();
+        let found = || {
+            let kept = kept(&places);
+            let mut names: Vec<String> = kept.into_iter().map(|(_, name)| name).collect();
+            names.sort();
+            names
+        };
+        for _ in 0..2 {
+            names.iter().for_each(|name| {
+                keep(&places, name);
+            });
+        }
+        names.sort_by_key(|name| name.clone());
+        assert_eq!(found(), names);
+        keep(&places, &last);
+        assert_eq!(found().len(), TRIES);
+        assert!(found().contains(&last));
+    }
+
+    #[test]
+    fn half_a_name_is_none() {
+        let (places, name) = (places(), &colliding(1)[0]);
+        keep(&places, name);
+        let at = operation_id(name) as usize % PLACES;
+        places[at * WORDS + 1].store(u64::from_ne_bytes(*b"halfname"), Ordering::Relaxed);
         assert!(kept(&places).is_empty());
     }
 }

@@ -252,6 +252,19 @@ impl<'a> Parser<'a> {
         let first = before(1).filter(|token| begins && token.kind == Kind::Word && !is_keyword(&token.text));
         Some(match &*token.text {
             _ if token.kind == Kind::End => "check that every `{` has its `}`".to_owned(),
+            "readonly" => "write it first: `readonly attribute long value;`".to_owned(),
+            "[" if expected.contains("`)`") => {
+                "declare the array with `typedef` above, and use that name here".to_owned()
+            }
+            "(" if first.is_some() && expected.contains("identifier") => {
+                format!("an operation begins with the type of its result, such as `void {previous}(...)`")
+            }
+            _ if is_keyword_here && previous == "," && expected.contains("identifier") => {
+                "end a member with `;`: after `,` follows another name of the same type".to_owned()
+            }
+            _ if is_keyword_here && previous == "optional" && expected.contains("identifier") => {
+                "there are no optional members: use a `sequence<long, 1>` or a union".to_owned()
+            }
             _ if expected.contains("`in`") => {
                 "every parameter states its direction, such as `in long value`".to_owned()
             }

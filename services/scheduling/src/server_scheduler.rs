@@ -143,6 +143,17 @@ impl ServerScheduler {
 /// Applies the settings of a pool.
 fn configured(builder: ThreadPoolBuilder, pool: &crate::Pool) -> ThreadPoolBuilder {
     let own = pool.own_threads();
+    // Longer names do not fit into the kernel's names of threads.
+    let is_short = (1..=7).contains(&pool.name.len())
+        && pool
+            .name
+            .bytes()
+            .all(|octet| octet.is_ascii_alphanumeric() || octet == b'_');
+    let builder = if is_short {
+        builder.name(&pool.name)
+    } else {
+        builder
+    };
     let builder = if pool.has_lanes() {
         let lanes = pool.lanes.iter().map(crate::Lane::spec);
         lanes.fold(builder, ThreadPoolBuilder::lane_with)

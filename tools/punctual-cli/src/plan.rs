@@ -84,6 +84,29 @@ pub fn run(options: &Options) -> ExitCode {
     }
 }
 
+/// Settings of a server alone are valid, and there is no more to say about them.
+fn without_tasks(options: &Options, schedule: &Schedule) -> Result<bool, String> {
+    let file = options.file.display();
+    let parts = [
+        (schedule.orbs.len(), "ORB"),
+        (schedule.pools.len(), "pool"),
+        (schedule.adapters.len(), "adapter"),
+    ];
+    let writes = [&options.lanes, &options.export, &options.json];
+    let wants_plan = options.explain.is_some() || writes.iter().any(|file| file.is_some());
+    if wants_plan || parts.iter().all(|(count, _)| *count == 0) {
+        return Err(format!(
+            "{file}: nothing to plan: no activity has both `period` and `step`"
+        ));
+    }
+    let parts = parts.map(|(count, name)| format!("{count} {name}{}", if count == 1 { "" } else { "s" }));
+    println!(
+        "{file} is valid: {}; no activity has both `period` and `step`",
+        parts.join(", ")
+    );
+    Ok(true)
+}
+
 /// Prints and writes the plan; returns whether the schedule is feasible.
 fn plan(options: &Options) -> Result<bool, String> {
     let schedule = Schedule::read(&options.file).map_err(|error| match Scenario::read(&options.file) {
@@ -92,10 +115,7 @@ fn plan(options: &Options) -> Result<bool, String> {
     })?;
     let plan = Plan::of(&schedule);
     if plan.model.tasks.is_empty() {
-        return Err(format!(
-            "{}: nothing to plan: no activity has both `period` and `step`",
-            options.file.display()
-        ));
+        return without_tasks(options, &schedule);
     }
     if let Some(name) = options.explain.as_deref().filter(|name| *name != "all")
         && !plan.planned().any(|(_, activity)| activity.name == name)

@@ -8,7 +8,7 @@ use super::scope::Entity;
 use crate::ast::{Expr, StepKind};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
-use crate::hir::{ConstantValue, DefinitionKind, FixedValue, Type};
+use crate::hir::{ConstantValue, DefinitionId, DefinitionKind, FixedValue, Type};
 use crate::source::Span;
 
 impl Resolver<'_> {
@@ -76,20 +76,7 @@ impl Resolver<'_> {
             Ok(value) => Some(value),
             Err(problem) => {
                 let help = match &target {
-                    Type::Ref(id) => {
-                        let names: Vec<String> = self
-                            .spec
-                            .enumerators(*id)
-                            .iter()
-                            .take(8)
-                            .map(|enumerator| format!("`{}`", enumerator.name))
-                            .collect();
-                        format!(
-                            "the labels are the enumerators of `{}`: {}",
-                            self.spec[*id].name,
-                            names.join(", ")
-                        )
-                    }
+                    Type::Ref(id) => self.labels(*id),
                     _ => "use a label of the type in `switch (...)`".to_owned(),
                 };
                 self.report(
@@ -103,6 +90,19 @@ impl Resolver<'_> {
                 None
             }
         }
+    }
+
+    /// Returns which labels a union over this enumeration has.
+    pub(super) fn labels(&self, enumeration: DefinitionId) -> String {
+        let enumerators = self.spec.enumerators(enumeration).iter().take(8);
+        let names: Vec<String> = enumerators
+            .map(|enumerator| format!("`{}`", enumerator.name))
+            .collect();
+        format!(
+            "the labels are the enumerators of `{}`: {}",
+            self.spec[enumeration].name,
+            names.join(", ")
+        )
     }
 
     /// Evaluates an integer, of any size.

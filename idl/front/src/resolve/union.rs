@@ -8,6 +8,7 @@ use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Case, ConstantValue, DefinitionId, DefinitionKind, Type, Union};
 use crate::source::Span;
+use crate::suggest::did_you_mean;
 
 impl Resolver<'_> {
     pub(super) fn forward_union(&mut self, name: &Ident, doc: &str) {
@@ -130,9 +131,27 @@ impl Resolver<'_> {
             expression.steps.as_slice(),
             self.spec.resolve_aliases(discriminator).clone(),
         ) && let StepKind::Name(name) = &step.kind
-            && let Some(value) = self.enumerator_named(id, name)
         {
-            return Some(value);
+            if let Some(value) = self.enumerator_named(id, name) {
+                return Some(value);
+            }
+            if let [part] = name.parts.as_slice()
+                && !self.spec.enumerators(id).is_empty()
+                && !self
+                    .names_outwards(self.current)
+                    .any(|known| *known == *part.name)
+            {
+                let message = format!("`{}` is not an enumerator of `{}`", part.name, self.spec[id].name);
+                let error = Diagnostic::new(Code::WrongLabel, part.span, message);
+                let names = self
+                    .spec
+                    .enumerators(id)
+                    .iter()
+                    .map(|enumerator| &*enumerator.name);
+                let help = did_you_mean(&part.name, names).unwrap_or_else(|| self.labels(id));
+                self.report(error.with_help(help));
+                return None;
+            }
         }
         self.evaluate_label(expression, discriminator)
     }

@@ -764,6 +764,47 @@ fn words_that_resemble_keywords_have_a_suggestion_that_compiles() {
         assert_eq!(diagnostics[0].help.as_deref(), Some(expected), "{text}");
         accepted(&text.replace(without, ""));
     }
+    for (text, expected) in [
+        (
+            "interface I { f(in long a); };",
+            "an operation begins with the type of its result, such as `void f(...)`",
+        ),
+        (
+            "interface I { void f(in long a[3]); };",
+            "declare the array with `typedef` above, and use that name here",
+        ),
+        (
+            "interface I { attribute readonly long x; };",
+            "write it first: `readonly attribute long value;`",
+        ),
+        (
+            "interface I { attribute string readonly x; };",
+            "write it first: `readonly attribute long value;`",
+        ),
+        (
+            "struct S { optional long x; };",
+            "there are no optional members: use a `sequence<long, 1>` or a union",
+        ),
+        (
+            "struct S { long a, string b; };",
+            "end a member with `;`: after `,` follows another name of the same type",
+        ),
+        (
+            "enum E { RED, BLUE }; union U switch (E) { case GREEN: long x; };",
+            "the labels are the enumerators of `E`: `RED`, `BLUE`",
+        ),
+        (
+            "enum E { RED, BLUE }; union U switch (E) { case BLEU: long x; };",
+            "did you mean `BLUE`?",
+        ),
+        (
+            "struct S { long in; };",
+            "to use a keyword as a name, write `_in`",
+        ),
+    ] {
+        let diagnostics = outcome(text).diagnostics;
+        assert_eq!(diagnostics[0].help.as_deref(), Some(expected), "{text}");
+    }
     let outcome = outcome("struct S { String x; };");
     assert_eq!(findings(&outcome), ["IDL0031 1:12"]);
     let help = outcome.diagnostics[0].help.as_deref().unwrap();

@@ -286,7 +286,10 @@ fn stretched(by: u64) -> Request {
 
 #[test]
 fn holes_are_attributed_to_kernel_or_host() {
-    for (instead, source) in [(idle(), HoleSource::Throttling), (task(90, 0), HoleSource::OtherTasks)] {
+    for (instead, source) in [
+        (idle(), HoleSource::Throttling),
+        (task(90, 0), HoleSource::OtherTasks),
+    ] {
         // Throttling or the fair server: the server's thread is ready, and an ordinary one is chosen.
         let events = [
             blocks(900, 0, idle(), client()),

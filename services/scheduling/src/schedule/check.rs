@@ -67,6 +67,19 @@ pub(super) fn check(schedule: &Schedule) -> Result<(), Problem> {
     processors::resources(schedule, &root)
 }
 
+/// Checks the form of endpoints. Which schemes there are depends on the program's transports.
+fn endpoints(listen: &[String], key: &Key) -> Result<(), Problem> {
+    for (index, endpoint) in listen.iter().enumerate() {
+        let (scheme, _) = endpoint.split_once("://").unwrap_or_default();
+        if scheme.is_empty() {
+            return key.item("listen", index).problem(format!(
+                "`{endpoint}` is not an endpoint; write SCHEME://ADDRESS, such as `iiop://127.0.0.1:2809`"
+            ));
+        }
+    }
+    Ok(())
+}
+
 struct Checks<'s> {
     schedule: &'s Schedule,
     mapping: Box<dyn PriorityMapping>,
@@ -75,6 +88,7 @@ struct Checks<'s> {
 impl Checks<'_> {
     fn orb(&self, orb: &OrbSettings, before: &[OrbSettings], key: &Key) -> Result<(), Problem> {
         self.placed(orb.host.as_ref(), key)?;
+        endpoints(&orb.listen, key)?;
         if before.iter().any(|other| other.host == orb.host) {
             return key
                 .clone()
@@ -97,6 +111,7 @@ impl Checks<'_> {
 
     fn pool(&self, pool: &Pool, key: &Key) -> Result<(), Problem> {
         self.placed(pool.host.as_ref(), key)?;
+        endpoints(&pool.listen, key)?;
         if pool.has_lanes() && pool.threads.is_some() {
             return key
                 .name("threads")

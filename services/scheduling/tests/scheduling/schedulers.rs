@@ -168,6 +168,15 @@ fn pools_have_the_settings_of_the_file() {
     let schedule = Schedule::parse("f.toml", text).unwrap();
     let orb = orb();
     let pools = ServerScheduler::new(&orb, &schedule, "localhost").unwrap();
+    let names = |prefix: &str| {
+        let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+        let names = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok());
+        names.filter(|name| name.starts_with(prefix)).count()
+    };
+    assert!(
+        names("lanes-") > 0 && names("queue-") > 0,
+        "threads have the name of their pool"
+    );
     let lanes = pools.pool("lanes").unwrap().statistics();
     // The blocking lane has another thread, which accepts connections.
     let threads: Vec<_> = lanes.iter().map(|(_, lane)| lane.threads.present).collect();

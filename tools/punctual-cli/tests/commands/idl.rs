@@ -304,6 +304,22 @@ fn diagnostics_have_formats_for_editors_and_tools() {
     assert!(folder.punctual(&["idl", "explain"]).output.lines().count() > 50);
 }
 
+/// Readers copy them, and the template of `new` has its own test.
+#[test]
+fn examples_and_services_are_formatted() {
+    const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let folders = ["examples", "services"].map(|folder| Path::new(ROOT).join(folder));
+    let packages = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap());
+    let folders = packages.filter_map(|package| fs::read_dir(package.unwrap().path().join("idl")).ok());
+    let files: Vec<_> = folders.flatten().map(|file| file.unwrap().path()).collect();
+    assert!(files.len() > 15, "{files:?}");
+    let folder = Folder::new("formatted");
+    let mut arguments = vec!["idl", "fmt", "--check"];
+    arguments.extend(files.iter().filter_map(|file| file.to_str()));
+    let run = folder.punctual(&arguments);
+    assert_eq!(run.code, 0, "{}", run.text);
+}
+
 #[test]
 fn files_are_formatted_in_place_or_only_checked() {
     let folder = Folder::new("fmt");

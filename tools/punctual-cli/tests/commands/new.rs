@@ -45,6 +45,10 @@ fn the_package_passes_its_tests_serves_and_ends_in_good_order() {
     assert!(readme.contains("`PUNCTUAL_INSPECTION=/tmp`"), "{readme}");
     // The versions that this checkout was built with are available offline.
     fs::copy(format!("{CHECKOUT}/Cargo.lock"), package.join("Cargo.lock")).unwrap();
+    let idl = package.join("idl");
+    let idl = fs::read_dir(&idl).unwrap().next().unwrap().unwrap().path();
+    let checked = run([Path::new("idl"), Path::new("fmt"), Path::new("--check"), &idl]);
+    assert_eq!(checked.code, 0, "{}", checked.said);
     let format = cargo(&package).args(["fmt", "--check"]).output().unwrap();
     assert!(
         format.status.success(),

@@ -272,6 +272,25 @@ fn an_invalid_file_ends_with_2_and_names_the_line() {
     assert_eq!(plan(&[&input, Path::new("--json"), nowhere]).code, 2);
 }
 
+#[test]
+fn settings_of_a_server_alone_are_checked() {
+    let server = file(
+        "server.toml",
+        "[[orb]]\nlisten = ['iiop://localhost']\n[[pool]]\nname = 'p'\n",
+    );
+    let run = plan(&[&server]);
+    assert_eq!(run.code, 0, "{}", run.complained);
+    assert!(
+        run.said
+            .contains("server.toml is valid: 1 ORB, 1 pool, 0 adapters"),
+        "{}",
+        run.said
+    );
+    let run = plan(&[&server, Path::new("--explain"), Path::new("all")]);
+    assert_eq!(run.code, 2);
+    assert!(run.complained.contains("nothing to plan"), "{}", run.complained);
+}
+
 /// Runs the examples of docs/planning.md: files, commands, and lines of their output.
 #[test]
 fn the_guide_says_what_the_command_does() {
