@@ -1,5 +1,6 @@
 //! Tests of the front end through its public interface.
 
+mod advice;
 mod captures;
 mod constants;
 #[path = "../../../../fuzz/corpus.rs"]

@@ -1,0 +1,168 @@
+//! Bad input: what the help says, and that following it compiles.
+
+use super::support::{accepted, findings, outcome};
+
+#[test]
+fn near_names_are_suggested() {
+    let help = |text: &str| outcome(text).diagnostics[0].help.clone().unwrap();
+    assert_eq!(
+        help("typedef long Counter; typedef Conuter T;"),
+        "did you mean `Counter`?"
+    );
+    assert_eq!(help("typedef strig T;"), "did you mean `string`?");
+    assert_eq!(
+        help("module M { typedef long Deep; }; typedef Deep T;"),
+        "did you mean `::M::Deep`?"
+    );
+    assert_eq!(help("#inclde \"x\""), "did you mean `include`?");
+    let track = "module A { struct Track { long x; }; enum Colour { red }; }; module B { typedef long L; };";
+    for (text, expected) in [
+        ("typedef Track T;", "::A::Track"),
+        ("typedef B::Track T;", "::A::Track"),
+        ("typedef C::Track T;", "::A::Track"),
+        ("const A::Colour c = red;", "::A::red"),
+    ] {
+        assert_eq!(
+            help(&format!("{track} {text}")),
+            format!("did you mean `{expected}`?"),
+            "{text}"
+        );
+        let followed = text.replace("B::Track", "Track").replace("C::Track", "Track");
+        let last = expected.rsplit("::").next().unwrap();
+        accepted(&format!("{track} {}", followed.replace(last, expected)));
+    }
+}
+
+/// Text with a word that IDL does not have, what the help puts in its place, and that this is IDL.
+#[test]
+fn words_that_resemble_keywords_have_a_suggestion_that_compiles() {
+    for (text, word, replacement) in [
+        ("modul M { typedef long T; };", "modul", "module"),
+        ("namespace M { typedef long T; };", "namespace", "module"),
+        ("namspace M { typedef long T; };", "namspace", "module"),
+        ("strct S { long x; };", "strct", "struct"),
+        ("class C {};", "class", "interface"),
+        ("struct S { int x; };", "int", "long"),
+        ("struct S { int8_t x; };", "int8_t", "int8"),
+        ("struct S { unsigned int x; };", "int", "long"),
+        ("typedef bool B;", "bool", "boolean"),
+        ("struct S { uint32_t x; };", "uint32_t", "unsigned long"),
+        ("struct S { vector<long> x; };", "vector", "sequence"),
+        ("interface I { onway void f(); };", "onway", "oneway"),
+        (
+            "interface I { readonly atribute long x; };",
+            "atribute",
+            "attribute",
+        ),
+        ("interface I { vodi f(); };", "vodi", "void"),
+        (
+            "exception X {}; interface I { void f() raise (X); };",
+            "raise",
+            "raises",
+        ),
+        (
+            "exception X {}; interface I { void f() throws (X); };",
+            "throws",
+            "raises",
+        ),
+        ("interface J {}; interface I extends J {};", "extends", ":"),
+    ] {
+        let diagnostics = outcome(text).diagnostics;
+        let expected = format!("did you mean `{replacement}`?");
+        assert_eq!(diagnostics[0].help.as_deref(), Some(&*expected), "{text}");
+        accepted(&text.replacen(word, replacement, 1));
+    }
+    for (text, without, expected) in [
+        (
+            "interface I { static void f(); };",
+            "static ",
+            "remove `static`: IDL has no such word",
+        ),
+        (
+            "struct S { signed long x; };",
+            "signed ",
+            "remove `signed`: IDL has no such word",
+        ),
+        (
+            "interface J {}; interface I : public J {};",
+            "public ",
+            "remove `public`: every base is public",
+        ),
+        (
+            "struct S { std::string x; };",
+            "std::",
+            "`string` is a keyword: write it without a scope",
+        ),
+    ] {
+        let diagnostics = outcome(text).diagnostics;
+        assert_eq!(diagnostics[0].help.as_deref(), Some(expected), "{text}");
+        accepted(&text.replace(without, ""));
+    }
+    for (text, expected) in [
+        (
+            "interface I { f(in long a); };",
+            "an operation begins with the type of its result, such as `void f(...)`",
+        ),
+        (
+            "interface I { void f(in long a[3]); };",
+            "declare the array with `typedef` above, and use that name here",
+        ),
+        (
+            "interface I { attribute readonly long x; };",
+            "write it first: `readonly attribute long value;`",
+        ),
+        (
+            "interface I { attribute string readonly x; };",
+            "write it first: `readonly attribute long value;`",
+        ),
+        (
+            "struct S { optional long x; };",
+            "there are no optional members: use a `sequence<long, 1>` or a union",
+        ),
+        (
+            "struct S { long a, string b; };",
+            "end a member with `;`: after `,` follows another name of the same type",
+        ),
+        (
+            "enum E { RED, BLUE }; union U switch (E) { case GREEN: long x; };",
+            "the labels are the enumerators of `E`: `RED`, `BLUE`",
+        ),
+        (
+            "enum E { RED, BLUE }; union U switch (E) { case BLEU: long x; };",
+            "did you mean `BLUE`?",
+        ),
+        (
+            "struct S { long in; };",
+            "to use a keyword as a name, write `_in`",
+        ),
+    ] {
+        let diagnostics = outcome(text).diagnostics;
+        assert_eq!(diagnostics[0].help.as_deref(), Some(expected), "{text}");
+    }
+    let outcome = outcome("struct S { String x; };");
+    assert_eq!(findings(&outcome), ["IDL0031 1:12"]);
+    let help = outcome.diagnostics[0].help.as_deref().unwrap();
+    assert!(help.starts_with("write `string`"), "{help}");
+}
+
+#[test]
+fn a_name_that_was_used_is_qualified_as_the_help_says() {
+    for (text, used, qualified) in [
+        (
+            "module N { struct Names { long x; }; struct R { Names n; long names; }; };",
+            "Names n",
+            "::N::Names n",
+        ),
+        (
+            "module N { enum E { red, green }; interface I { const E c = red; void red(); }; };",
+            "= red",
+            "= ::N::red",
+        ),
+    ] {
+        let diagnostics = outcome(text).diagnostics;
+        let help = diagnostics[0].help.as_deref().unwrap();
+        let name = qualified.trim_start_matches("= ").trim_end_matches(" n");
+        assert_eq!(help, format!("rename it, or qualify the other one: `{name}`"));
+        accepted(&text.replacen(used, qualified, 1));
+    }
+}
