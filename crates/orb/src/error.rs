@@ -343,6 +343,10 @@ fn advice(source: &std::io::Error) -> &'static str {
         std::io::ErrorKind::AddrNotAvailable => {
             "; it is no address of this machine (`ip address` lists those): choose one of them, or `localhost`"
         }
+        // The kind of a failed lookup is not public.
+        _ if source.to_string().contains("lookup address") => {
+            "; this host does not know the name: check it, or listen at `localhost` or an address of this machine"
+        }
         _ => "",
     }
 }

@@ -26,6 +26,22 @@ pub fn complain(problem: &impl Display) {
     }
 }
 
+/// Replaces control characters other than line ends by escapes. A terminal would interpret those in texts of
+/// peers.
+///
+/// ```
+/// use punctual_report::terminal::printable;
+/// assert_eq!(printable("track\u{1b}[2J\n"), "track\\u{1b}[2J\n");
+/// ```
+pub fn printable(text: &str) -> String {
+    let escape = |character: char| match character {
+        '\n' => String::from(character),
+        _ if character.is_control() => character.escape_default().to_string(),
+        _ => String::from(character),
+    };
+    text.chars().map(escape).collect()
+}
+
 /// Whether to colour text: standard output is a terminal that shows colours, and `NO_COLOR` is not set.
 pub fn is_coloured() -> bool {
     let is_set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());

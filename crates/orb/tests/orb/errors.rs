@@ -150,3 +150,14 @@ fn a_missing_reply_pool_is_an_error_with_the_recipe() {
     client.set_reply_threadpool(&pool).unwrap();
     assert_eq!(doubler.twice(3), Ok(6));
 }
+
+/// The reserved domain never resolves.
+#[test]
+fn a_host_name_without_an_address_is_explained() {
+    let orb = Orb::builder().listen("iiop://no-such-host.invalid").build();
+    let Err(error) = orb else {
+        panic!("the name has an address")
+    };
+    let text = error.to_string();
+    assert!(text.contains("this host does not know the name"), "{text}");
+}

@@ -25,7 +25,7 @@ use punctual::{
     dynamic::{Reply, RequestError},
 };
 use punctual_idl::Specification;
-use punctual_report::terminal::{complain, fitted};
+use punctual_report::terminal::{complain, fitted, printable};
 
 use self::{
     conversion::Reading,
@@ -99,14 +99,14 @@ pub fn run(options: &Options) -> ExitCode {
     match call(options) {
         Ok(text) => {
             if !text.is_empty() {
-                println!("{text}");
+                println!("{}", printable(&text));
             }
             ExitCode::SUCCESS
         }
         Err(failed) => {
             match &failed {
-                Failed::Raised(_) => eprintln!("{failed}"),
-                _ => complain(&failed),
+                Failed::Raised(_) => eprintln!("{}", printable(&failed.to_string())),
+                _ => complain(&printable(&failed.to_string())),
             }
             ExitCode::from(failed.code())
         }
