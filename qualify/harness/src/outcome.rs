@@ -223,6 +223,11 @@ impl Outcome {
         kinds.any(|kind| matches!(kind, Kind::Unfit | Kind::Throttled))
     }
 
+    /// Returns whether real-time throttling is the only doubt.
+    pub fn is_only_throttled(&self) -> bool {
+        self.doubts.iter().all(|doubt| doubt.kind == Kind::Throttled)
+    }
+
     /// Returns whether a repetition may have another outcome: the machine had real-time rights, and was not
     /// throttled.
     pub fn is_worth_repeating(&self) -> bool {

@@ -223,10 +223,13 @@ impl Measured<'_> {
     /// nothing about them.
     fn judge(&mut self) {
         let unfit = self.outcome.is_unfit();
+        // Stopped threads do not make a claim hold.
+        let throttled = self.outcome.is_only_throttled();
         for claim in self.outcome.claims_mut() {
             let control = self.part.benchmark.control_of(&claim.id);
             claim.control = control.map(|control| control.id.to_owned());
-            if unfit {
+            let holds = claim.state == State::Holds;
+            if unfit && !(throttled && holds) {
                 claim.state = State::CannotTell;
             }
         }

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
-use punctual_harness::{Claim, Hole, Outcome, Row, holes};
+use punctual_harness::{
+    Claim, Hole, Outcome, Row,
+    holes::{self, HoleSource},
+};
 use punctual_report::{Picture, Table};
 
 use crate::{error::Error, length::Length, testbed::Testbed};
@@ -118,7 +121,8 @@ impl<'t> Trial<'t> {
 /// and reports that the machine is unfit if holes took too much of the measured time.
 pub(crate) fn report_holes(outcome: &mut Outcome, holes: &[Hole], measured: Duration) -> Result<(), Error> {
     outcome.parameter("kernel_holes", serde_json::to_value(holes)?);
-    let idle = holes.iter().filter(|hole| !hole.is_withheld()).count() as f64;
+    let is_idle = |hole: &&Hole| matches!(hole.source, HoleSource::Idle | HoleSource::Throttling);
+    let idle = holes.iter().filter(is_idle).count() as f64;
     let text = "intervals of 20 ms or more in which the CPU was idle although a call was outstanding, as \
                 after a lost wake-up: none";
     outcome.claim(Claim::at_most(NO_IDLE_HOLE, text, "Punctual's limit", idle, 0.0));
