@@ -64,7 +64,7 @@ pub use punctual_stub::{
 };
 pub use punctual_transport::{Protocol, ProtocolPolicy, ProtocolProperties};
 pub use punctual_types::{
-    Completion, Minor, NativePriority, OutOfRange, Priority, PriorityBand, SystemException,
+    Completion, ExceptionOrigin, Minor, NativePriority, OutOfRange, Priority, PriorityBand, SystemException,
     SystemExceptionKind,
 };
 

@@ -40,9 +40,8 @@ impl Upcall<'_, '_> {
         })
     }
 
-    /// Writes the error of the servant as the reply. A system exception of a call that the servant has made
-    /// becomes "perhaps completed": [`SystemException::relayed`].
+    /// Writes the error of the servant as the reply.
     pub fn fail<E: OperationError>(&mut self, error: E) -> Result<(), SystemException> {
-        error.raise(self).map_err(SystemException::relayed)
+        error.raise(self)
     }
 }

@@ -95,7 +95,7 @@ impl<T, E: OperationError> ResponseHandler<T, E> {
         pending.answer(ReplyOrigin::Servant, &mut |upcall| {
             let mut answer = || match result.take() {
                 Some(Ok(results)) => upcall.reply(|reply| write(&results, reply)),
-                Some(Err(error)) => upcall.fail(error),
+                Some(Err(error)) => upcall.fail(error).map_err(SystemException::relayed),
                 None => Ok(()),
             };
             // The conversion of values may be the user's code; the client waits in any case.

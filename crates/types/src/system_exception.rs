@@ -57,7 +57,8 @@ impl SystemException {
         }
     }
 
-    /// Returns how this process came to the exception. Neither comparisons nor messages contain this.
+    /// Returns how this process came to the exception. Comparisons ignore it, and GIOP messages do not contain
+    /// it.
     pub const fn origin(&self) -> ExceptionOrigin {
         self.origin
     }
@@ -96,25 +97,32 @@ impl SystemException {
 
     /// Returns the exception that a servant's client receives in its place. An exception of a call that the
     /// servant has made becomes "perhaps completed": its completion was that of the servant's call, and the
-    /// servant itself has run. Others remain: the servant knows what it has done.
+    /// servant itself has run. Others remain, also those with a completion of the servant's own
+    /// ([`Self::with_completion`]): the servant knows what it has done.
     ///
     /// ```
     /// use punctual_types::{Completion, SystemException, SystemExceptionKind};
     ///
     /// let refused = SystemException::new(SystemExceptionKind::NoPermission, 0, Completion::No);
     /// assert_eq!(refused.relayed(), refused);
-    /// assert_eq!(refused.of_call().relayed().completed, Completion::Maybe);
+    /// let of_call = refused.of_call();
+    /// assert_eq!(of_call.relayed().completed, Completion::Maybe);
+    /// assert_eq!(of_call.with_completion(Completion::No).relayed().completed, Completion::No);
     /// ```
     #[cold]
     #[must_use]
     pub fn relayed(self) -> Self {
         match self.origin {
             ExceptionOrigin::Here => self,
-            ExceptionOrigin::Call | ExceptionOrigin::Reply => self.with_completion(Completion::Maybe),
+            ExceptionOrigin::Call | ExceptionOrigin::Reply => Self {
+                completed: Completion::Maybe,
+                ..self
+            },
         }
     }
 
-    /// Returns the same exception with another completion status.
+    /// Returns the same exception with another completion status, which is that of the caller of this: a
+    /// servant that passes it on keeps it, see [`Self::relayed`].
     ///
     /// ```
     /// use punctual_types::{Completion, SystemException, SystemExceptionKind};
@@ -124,7 +132,11 @@ impl SystemException {
     /// ```
     #[must_use]
     pub fn with_completion(self, completed: Completion) -> Self {
-        Self { completed, ..self }
+        Self {
+            completed,
+            origin: ExceptionOrigin::Here,
+            ..self
+        }
     }
 
     /// Adds its subject to its text, such as an address. Neither comparisons nor messages contain this. The
@@ -200,6 +212,13 @@ impl Eq for SystemException {}
 impl core::error::Error for SystemException {}
 
 /// How a process came to a system exception.
+///
+/// ```
+/// use punctual_types::{Completion, ExceptionOrigin, SystemException, SystemExceptionKind};
+///
+/// let refused = SystemException::new(SystemExceptionKind::NoPermission, 0, Completion::No);
+/// assert_eq!(refused.origin(), ExceptionOrigin::Here);
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ExceptionOrigin {
     /// Code of this process created it, not in a call.

@@ -24,7 +24,7 @@ use crate::lexer::Kind;
 use crate::preprocess::Preprocessed;
 use crate::source::Span;
 use crate::suggest::{keyword_for, without_meaning};
-use crate::token::{Token, colliding_keyword, is_keyword, is_late_keyword};
+use crate::token::{TYPE_KEYWORDS, Token, colliding_keyword, is_keyword, is_late_keyword};
 use crate::{Limits, Options};
 
 /// Parses the tokens of a specification. The last one is of kind [`Kind::End`].
@@ -252,14 +252,18 @@ impl<'a> Parser<'a> {
         let first = before(1).filter(|token| begins && token.kind == Kind::Word && !is_keyword(&token.text));
         Some(match &*token.text {
             _ if token.kind == Kind::End => "check that every `{` has its `}`".to_owned(),
-            "readonly" => "write it first: `readonly attribute long value;`".to_owned(),
+            "readonly"
+                if previous == "attribute" || before(2).is_some_and(|word| &*word.text == "attribute") =>
+            {
+                "write it first: `readonly attribute long value;`".to_owned()
+            }
             "[" if expected.contains("`)`") => {
                 "declare the array with `typedef` above, and use that name here".to_owned()
             }
             "(" if first.is_some() && expected.contains("identifier") => {
                 format!("an operation begins with the type of its result, such as `void {previous}(...)`")
             }
-            _ if is_keyword_here && previous == "," && expected.contains("identifier") => {
+            word if TYPE_KEYWORDS.contains(&word) && previous == "," && expected.contains("identifier") => {
                 "end a member with `;`: after `,` follows another name of the same type".to_owned()
             }
             _ if is_keyword_here && previous == "optional" && expected.contains("identifier") => {

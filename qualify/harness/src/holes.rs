@@ -86,9 +86,10 @@ impl Hole {
         }
     }
 
-    /// Returns whether kernel or host withheld the CPU, so that nothing could have run. Not if it was idle.
+    /// Returns whether kernel or host withheld the CPU, so that nothing could have run. Not if it was idle: a
+    /// wake-up may have been lost, also with real-time throttling.
     pub fn is_withheld(&self) -> bool {
-        self.source != HoleSource::Idle
+        !matches!(self.source, HoleSource::Idle | HoleSource::Throttling)
     }
 
     /// Returns whether the hole explains a delay in this interval: it overlaps it, and the CPU was withheld.
@@ -150,7 +151,7 @@ pub fn judge(holes: &[Hole], measured: Duration, outcome: &mut Outcome) {
     let lengths: Vec<Duration> = throttled.map(|hole| hole.span().length()).collect();
     if !lengths.is_empty() {
         outcome.throttled(format!(
-            "the kernel's real-time throttling was left on and stopped the pinned threads ({} holes, {} ms in \
+            "the kernel's real-time throttling was left on and stopped the pinned threads (holes: {}, {} ms in \
              all), or wake-ups were lost, which looks the same; run as root without `--leave-system-alone`, \
              or lift it meanwhile: `sysctl kernel.sched_rt_runtime_us=-1`",
             lengths.len(),
@@ -158,7 +159,7 @@ pub fn judge(holes: &[Hole], measured: Duration, outcome: &mut Outcome) {
         ));
     }
     let share = excluded_share(holes, measured);
-    if lengths.is_empty() && share > LARGEST_EXCLUDED_SHARE {
+    if share > LARGEST_EXCLUDED_SHARE {
         outcome.unfit(format!(
             "in {:.1} % of the measured time no pinned process ran although a call was outstanding ({} holes \
              of 20 ms or more); at most {:.0} % may be excluded; stop other load and repeat the run",

@@ -223,7 +223,7 @@ impl Measured<'_> {
     /// nothing about them.
     fn judge(&mut self) {
         let unfit = self.outcome.is_unfit();
-        // Stopped threads do not make a claim hold.
+        // Throttling excuses nothing, so a claim that holds does so in spite of it.
         let throttled = self.outcome.is_only_throttled();
         for claim in self.outcome.claims_mut() {
             let control = self.part.benchmark.control_of(&claim.id);

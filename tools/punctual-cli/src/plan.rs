@@ -93,15 +93,16 @@ fn without_tasks(options: &Options, schedule: &Schedule) -> Result<bool, String>
         (schedule.adapters.len(), "adapter"),
     ];
     let writes = [&options.lanes, &options.export, &options.json];
+    let is_server_alone = schedule.activities.is_empty() && schedule.refusals().is_empty();
     let wants_plan = options.explain.is_some() || writes.iter().any(|file| file.is_some());
-    if wants_plan || parts.iter().all(|(count, _)| *count == 0) {
+    if !is_server_alone || wants_plan || parts.iter().all(|(count, _)| *count == 0) {
         return Err(format!(
             "{file}: nothing to plan: no activity has both `period` and `step`"
         ));
     }
     let parts = parts.map(|(count, name)| format!("{count} {name}{}", if count == 1 { "" } else { "s" }));
     println!(
-        "{file} is valid: {}; no activity has both `period` and `step`",
+        "{file} is valid: {}; there is no activity to plan",
         parts.join(", ")
     );
     Ok(true)

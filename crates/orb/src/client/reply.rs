@@ -63,12 +63,14 @@ impl Reference {
     }
 }
 
-/// Adds the subject of an exception to its text: the object key, if people can read it, to OBJECT_NOT_EXIST,
-/// the address of the server to others.
+/// Adds the subject of an exception to its text: the object key, if people can read it, to OBJECT_NOT_EXIST
+/// (unless it may be of another object, which a servant has called), the address of the server to others.
 #[cold]
 fn with_subject(exception: SystemException, route: &Route) -> SystemException {
     let key = &route.object_key;
-    if exception.kind == SystemExceptionKind::ObjectNotExist && key.iter().all(u8::is_ascii_graphic) {
+    let is_of_key =
+        exception.kind == SystemExceptionKind::ObjectNotExist && exception.completed == Completion::No;
+    if is_of_key && key.iter().all(u8::is_ascii_graphic) {
         exception.with_detail(&Detail::key(key))
     } else {
         route.named_in(exception)

@@ -152,7 +152,11 @@ impl<'a> ServerFlow<'a> {
             if let Err(interrupt) = result
                 && !matches!(end, ServerEnd::Deferred)
             {
-                end = interrupt.into();
+                end = match interrupt.into() {
+                    // Of a call of the interceptor; the servant may have run.
+                    ServerEnd::Failed(exception) => ServerEnd::Failed(exception.relayed()),
+                    other => other,
+                };
             }
         }
         end

@@ -30,7 +30,7 @@ fn dispatch(servant: &dyn Servant, upcall: &mut Upcall<'_, '_>) -> Result<(), Sy
     record(|| Record::new(Event::UpcallBegin).priority(current::explicit_priority().map(Priority::value)));
     let dispatched = guarded(|| servant.dispatch(upcall));
     record(|| Record::new(Event::UpcallEnd));
-    dispatched?
+    dispatched?.map_err(SystemException::relayed)
 }
 
 /// Runs code of the servant. A panic becomes UNKNOWN.

@@ -110,7 +110,7 @@ impl Resolver<'_> {
     }
 
     /// The names of a scope and of those around it.
-    pub(super) fn names_outwards(&self, start: ScopeId) -> impl Iterator<Item = &str> {
+    fn names_outwards(&self, start: ScopeId) -> impl Iterator<Item = &str> {
         let scopes = std::iter::successors(Some(start), |scope| self.scopes[scope.0].parent);
         scopes.flat_map(|scope| self.scopes[scope.0].names.values().map(|entry| &*entry.name))
     }

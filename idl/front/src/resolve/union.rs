@@ -137,9 +137,7 @@ impl Resolver<'_> {
             }
             if let [part] = name.parts.as_slice()
                 && !self.spec.enumerators(id).is_empty()
-                && !self
-                    .names_outwards(self.current)
-                    .any(|known| *known == *part.name)
+                && !self.is_visible(part)
             {
                 let message = format!("`{}` is not an enumerator of `{}`", part.name, self.spec[id].name);
                 let error = Diagnostic::new(Code::WrongLabel, part.span, message);

@@ -2,6 +2,15 @@
 
 use super::support::{accepted, findings, outcome};
 
+/// Constants of the discriminator's type are labels, too, also inherited ones.
+#[test]
+fn labels_may_be_inherited_constants() {
+    accepted(
+        "interface B { enum E { RED, BLUE }; const E c = RED; };
+         interface D : B { union U switch (E) { case c: long x; default: long y; }; };",
+    );
+}
+
 #[test]
 fn near_names_are_suggested() {
     let help = |text: &str| outcome(text).diagnostics[0].help.clone().unwrap();
@@ -130,6 +139,14 @@ fn words_that_resemble_keywords_have_a_suggestion_that_compiles() {
         (
             "enum E { RED, BLUE }; union U switch (E) { case BLEU: long x; };",
             "did you mean `BLUE`?",
+        ),
+        (
+            "struct S { long readonly; };",
+            "to use a keyword as a name, write `_readonly`",
+        ),
+        (
+            "enum Mode { NONE, default };",
+            "to use a keyword as a name, write `_default`",
         ),
         (
             "struct S { long in; };",

@@ -2,10 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
-use punctual_harness::{
-    Claim, Hole, Outcome, Row,
-    holes::{self, HoleSource},
-};
+use punctual_harness::{Claim, Hole, Outcome, Row, holes};
 use punctual_report::{Picture, Table};
 
 use crate::{error::Error, length::Length, testbed::Testbed};
@@ -121,8 +118,7 @@ impl<'t> Trial<'t> {
 /// and reports that the machine is unfit if holes took too much of the measured time.
 pub(crate) fn report_holes(outcome: &mut Outcome, holes: &[Hole], measured: Duration) -> Result<(), Error> {
     outcome.parameter("kernel_holes", serde_json::to_value(holes)?);
-    let is_idle = |hole: &&Hole| matches!(hole.source, HoleSource::Idle | HoleSource::Throttling);
-    let idle = holes.iter().filter(is_idle).count() as f64;
+    let idle = holes.iter().filter(|hole| !hole.is_withheld()).count() as f64;
     let text = "intervals of 20 ms or more in which the CPU was idle although a call was outstanding, as \
                 after a lost wake-up: none";
     outcome.claim(Claim::at_most(NO_IDLE_HOLE, text, "Punctual's limit", idle, 0.0));

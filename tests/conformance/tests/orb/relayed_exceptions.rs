@@ -83,6 +83,10 @@ impl DynamicServant for Relay {
     fn invoke(&self, request: &mut Upcall<'_, '_>) -> Result<Vec<Any>, RequestError> {
         match request.operation() {
             "relay" => Ok(vec![Any::new(&self.0.twice(1)?)?]),
+            "undo" => {
+                let failed = self.0.twice(1).unwrap_err();
+                Err(failed.with_completion(Completion::No).into())
+            }
             _ => {
                 let refused = SystemException::new(Kind::NoPermission, 7, Completion::No);
                 Err(refused.into())
@@ -101,6 +105,7 @@ fn dynamic_servants_relay_in_every_version_and_byte_order() {
         // `Completion` on the wire: 1 no, 2 perhaps.
         for (operation, id, completed) in [
             ("relay", &b"IDL:omg.org/CORBA/TRANSIENT:1.0"[..], 2),
+            ("undo", b"IDL:omg.org/CORBA/TRANSIENT:1.0", 1),
             ("refuse", b"IDL:omg.org/CORBA/NO_PERMISSION:1.0", 1),
         ] {
             peer.send(&dialect.request(1, &key, operation, |body| body));

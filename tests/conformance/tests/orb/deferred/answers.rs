@@ -98,7 +98,11 @@ fn relayed_exceptions() {
     assert!(response.respond(Err(own.into())));
     let relayed = own.with_completion(Completion::Maybe);
     assert_eq!(asked.wait(), Err(ExchangeError::System(relayed)));
-    // What the servant itself says stays.
+    // What the servant itself says stays, also of that exception.
+    let asked = desk.twice_async(1);
+    let unchanged = own.with_completion(Completion::No);
+    assert!(office.pile.one().1.respond(Err(unchanged)));
+    assert_eq!(asked.wait(), Err(unchanged));
     let refused = SystemException::new(Kind::NoPermission, 7, Completion::No);
     let asked = desk.twice_async(1);
     assert!(office.pile.one().1.respond(Err(refused)));

@@ -7,6 +7,7 @@ mod ior;
 mod native_priority;
 mod points;
 mod policies;
+mod relaying;
 mod reply_contexts;
 mod slots;
 mod ways_out;
