@@ -57,8 +57,8 @@ impl SystemException {
         }
     }
 
-    /// Returns how this process came to the exception. Comparisons ignore it, and GIOP messages do not contain
-    /// it.
+    /// Returns how this process came to the exception. Comparisons ignore it, and GIOP messages do not
+    /// contain it.
     pub const fn origin(&self) -> ExceptionOrigin {
         self.origin
     }
