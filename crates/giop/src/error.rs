@@ -1,6 +1,6 @@
 //! Errors of headers, fragments and URLs. Errors inside a message are [`punctual_cdr::CdrError`]s.
 
-use alloc::string::String;
+use alloc::string::{String, ToString as _};
 
 use punctual_cdr::CdrError;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
@@ -97,6 +97,13 @@ impl From<CodeSetIncompatible> for SystemException {
     }
 }
 
+/// The text of an error without its advice, which concerns the values of calls.
+fn fact(error: &CdrError) -> String {
+    let mut text = error.to_string();
+    text.truncate(text.find(';').unwrap_or(text.len()));
+    text
+}
+
 /// A text that is not an object reference.
 ///
 /// ```
@@ -123,7 +130,7 @@ pub enum UrlError {
         at: usize,
     },
     /// The octets after `IOR:` are not an object reference.
-    #[error("malformed object reference after `IOR:`: {0}; check that the text is complete")]
+    #[error("malformed object reference after `IOR:`: {}; check that the text is complete", fact(.0))]
     BadReference(CdrError),
     /// None of the addresses has a known protocol.
     #[error("`{0}` names no known protocol; use `iiop:host:port`, `:host:port` or `rir:`")]

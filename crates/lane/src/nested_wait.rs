@@ -1,5 +1,5 @@
 //! Serving a lane while one of its threads waits for the reply to its own call.
-//! taken when that has ended. The depth is limited by the number of nested calls that a thread may make.
+//! The depth is limited by the number of nested calls that a thread may make.
 
 use std::{
     io,

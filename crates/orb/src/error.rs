@@ -49,9 +49,14 @@ pub enum OrbError {
     /// The ORB's table of objects is full.
     #[error("no more objects can be activated: the object table is full")]
     Full,
-    /// The policies of an adapter contradict each other.
-    #[error(transparent)]
-    InvalidPolicy(#[from] InvalidPolicy),
+    /// The policies of an adapter, or of the ORB, contradict each other.
+    #[error("{of}: {conflict}")]
+    InvalidPolicy {
+        /// What has these policies: "adapter `radar`", or "the ORB".
+        of: String,
+        /// The contradiction.
+        conflict: InvalidPolicy,
+    },
     /// The object's key, which contains its id or name, would be too long.
     #[error(
         "the object key would have {octets} octets, and the limit is {limit}; use a shorter id or name, or raise `max_object_key`"
@@ -237,7 +242,7 @@ impl OrbError {
             Self::AlreadyActive => (Kind::BadInvOrder, Minor::ALREADY_ACTIVE),
             Self::StillInUse(_) => (Kind::Timeout, Minor::NONE),
             Self::NotActive | Self::PoolInUse(_) => (Kind::BadInvOrder, Minor::NONE),
-            Self::InvalidPolicy(_) => (Kind::InvPolicy, Minor::POLICY_CONFLICT),
+            Self::InvalidPolicy { .. } => (Kind::InvPolicy, Minor::POLICY_CONFLICT),
             Self::WrongPolicy(_) => (Kind::InvPolicy, Minor::NONE),
             Self::PriorityNotServed(_) => (Kind::BadParam, Minor::NONE),
             Self::PriorityTaken { .. } => (Kind::BadInvOrder, Minor::NONE),

@@ -16,7 +16,8 @@ use crate::PriorityModel;
 /// let orb = Orb::builder().build()?;
 /// let pool = orb.threadpool().lane(Priority::MIN, 1).lane(Priority::MAX, 1).build()?;
 /// match orb.root_poa().child("rt").threadpool(&pool).build() {
-///     Err(OrbError::InvalidPolicy(invalid)) => {
+///     Err(OrbError::InvalidPolicy { of, conflict: invalid }) => {
+///         assert_eq!(of, "adapter `rt`");
 ///         assert_eq!(invalid, InvalidPolicy::LanesWithoutModel);
 ///         assert_eq!(invalid.policy_type(), 40);
 ///         assert!(invalid.to_string().contains("add `priority_model`"));

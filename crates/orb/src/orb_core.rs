@@ -292,6 +292,10 @@ fn open_inspector(settings: Option<&Inspection>) -> Result<Option<Inspector>, Or
 fn default_endpoints(transports: &Transports, settings: &OrbSettings) -> Result<Vec<LaneEndpoint>, OrbError> {
     let protocols = &settings.server_protocols;
     let mut endpoints = Vec::new();
+    let invalid = |conflict| OrbError::InvalidPolicy {
+        of: "the ORB".to_owned(),
+        conflict,
+    };
     for endpoint in &settings.listen {
         endpoints.push(endpoint.open_with(transports, protocols)?);
     }
@@ -304,11 +308,11 @@ fn default_endpoints(transports: &Transports, settings: &OrbSettings) -> Result<
         for protocol in wanted {
             let transport = transports
                 .with_tag(protocol.profile_tag)
-                .ok_or(InvalidPolicy::ProtocolWithoutAcceptor)?;
+                .ok_or_else(|| invalid(InvalidPolicy::ProtocolWithoutAcceptor))?;
             endpoints.push(LaneEndpoint::default_of(transport, protocol));
         }
     }
     let tags: Vec<_> = endpoints.iter().map(LaneEndpoint::profile_tag).collect();
-    check_protocols(&tags, protocols)?;
+    check_protocols(&tags, protocols).map_err(invalid)?;
     Ok(endpoints)
 }

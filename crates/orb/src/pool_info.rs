@@ -128,7 +128,7 @@ impl PoolInfo {
     }
 
     /// Fails if an adapter of this pool names a protocol over which not all lanes of the pool listen.
-    pub(crate) fn check_protocols(&self, protocols: &ProtocolPolicy) -> Result<(), OrbError> {
+    pub(crate) fn check_protocols(&self, protocols: &ProtocolPolicy) -> Result<(), InvalidPolicy> {
         if self.id == DEFAULT_POOL {
             // It may not listen yet.
             let tags: Vec<_> = self.planned.iter().map(LaneEndpoint::profile_tag).collect();
@@ -180,10 +180,10 @@ impl PoolEndpoint {
 }
 
 /// Every protocol that references name needs an endpoint.
-pub(crate) fn check_protocols(listening: &[u32], protocols: &ProtocolPolicy) -> Result<(), OrbError> {
+pub(crate) fn check_protocols(listening: &[u32], protocols: &ProtocolPolicy) -> Result<(), InvalidPolicy> {
     if protocols.tags().iter().all(|tag| listening.contains(tag)) {
         Ok(())
     } else {
-        Err(InvalidPolicy::ProtocolWithoutAcceptor.into())
+        Err(InvalidPolicy::ProtocolWithoutAcceptor)
     }
 }

@@ -2,7 +2,8 @@
 
 use std::{fmt, str::FromStr};
 
-/// A host and a port, 0 by default. IPv6 addresses have brackets in the text, but not in `host`.
+/// A host and a port, 0 by default. IPv6 addresses have brackets in the text, but not in `host`. A number is
+/// no host: who writes one means a port (`inet_aton` would take 4710 for 0.0.18.102).
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct HostPort {
     pub(crate) host: String,
@@ -22,7 +23,8 @@ impl FromStr for HostPort {
             None if port.is_empty() => 0,
             None => return Err(()),
         };
-        if host.is_empty() || host.contains(|c: char| c.is_control() || c.is_whitespace()) {
+        let is_number = host.bytes().all(|octet| octet.is_ascii_digit());
+        if host.is_empty() || is_number || host.contains(|c: char| c.is_control() || c.is_whitespace()) {
             return Err(());
         }
         Ok(Self {
@@ -58,7 +60,9 @@ mod tests {
                 port: 0
             })
         );
-        for text in ["", ":1", "a:x", "[::1", "[::1]x", "a:70000", "a b", "a\n:1"] {
+        for text in [
+            "", ":1", "a:x", "[::1", "[::1]x", "a:70000", "a b", "a\n:1", "4710", "1:2",
+        ] {
             assert_eq!(text.parse::<HostPort>(), Err(()), "{text}");
         }
     }

@@ -138,16 +138,16 @@ impl Transport for Tcp {
 
 fn parse(address: &str) -> Result<HostPort, AddressError> {
     address.parse().map_err(|()| {
-        let port = address
-            .rsplit(':')
-            .next()
-            .and_then(|port| port.parse::<u32>().ok());
-        let hint = match port {
+        let port = |text: &str| text.parse::<u32>().ok();
+        let hint = match address.rsplit(':').next().and_then(port) {
             Some(port) if port > u16::MAX.into() => format!(
                 "port {port} is above {}, the last one: choose a lower one (the lanes of a pool listen at \
                  consecutive ports from the first one)",
                 u16::MAX
             ),
+            Some(port) if !address.contains(':') => {
+                format!("{port} is a port without a host: use `iiop://localhost:{port}`, or the host's name")
+            }
             _ => "use `iiop://HOST:PORT`, such as `iiop://localhost:2809`".to_owned(),
         };
         AddressError::new(&format!("iiop://{address}"), hint)

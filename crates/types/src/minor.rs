@@ -199,8 +199,9 @@ table! {
     WRITE_FAILED = 21, CommFailure,
         "the request could not be sent; check that the server is running, and call again";
     REPLY_TIMED_OUT = 22, Timeout,
-        "no reply arrived before the deadline of the call; raise the timeout, or look with `punctual top` \
-         at what the server's lane does (the operation may still be executed)";
+        "no reply arrived before the deadline of the call; check that the server has called `run` or has a pool \
+         for the object, look with `punctual top` at what its lane does, or raise the timeout (the operation \
+         may still be executed)";
     REPLY_MALFORMED = 23, CommFailure,
         "the reply is not a well-formed GIOP message; check that the peer is an ORB";
     PEER_REJECTED_MESSAGE = 24, CommFailure,

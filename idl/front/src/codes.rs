@@ -106,6 +106,7 @@ codes! {
     73  Error   ArithmeticOverflow   "A constant expression overflows."
     74  Error   ConstantTypeMismatch "A value or operator does not match the type of the constant."
     75  Error   BadAnnotation        "An annotation has a wrong argument, or a value that does not suit."
+    76  Warning WithoutEffect        "An annotation asks for a form on the wire that GIOP does not have."
     // Interfaces and value types.
     80  Error   BadBase              "A base is of a kind that cannot be inherited or supported here."
     81  Error   DuplicateBase        "A direct base is named twice."

@@ -290,6 +290,9 @@ fn levels(
     mapping: &Mapping,
 ) -> Result<Vec<Level>, EventError> {
     lanes.sort_by_key(|lane| std::cmp::Reverse(lane.priority));
+    if let Some(pair) = lanes.windows(2).find(|pair| pair[0].priority == pair[1].priority) {
+        return Err(EventError::DuplicateLane(pair[0].priority));
+    }
     for (level, _) in (0..).zip(&*lanes).skip(backlogs.len()) {
         backlogs.push(Arc::new(LaneBacklog::new(level, limits.octets.queue)));
     }

@@ -44,6 +44,12 @@ pub enum EventError {
     /// The ORB's mapping has no native priority for a lane or a consumer with a thread of its own.
     #[error("priority {} has no native priority under the ORB's mapping; choose another one", .0.value())]
     Unmappable(punctual::Priority),
+    /// Two lanes have the same priority.
+    #[error(
+        "two lanes of the channel have priority {}; give one lane as many threads as both have, or choose another priority",
+        .0.value()
+    )]
+    DuplicateLane(punctual::Priority),
     /// A lane has a shedding policy that does not fit events: with checkpoints or retries.
     #[error(
         "the lane of priority {} examines events at checkpoints or tries them again, but a callback has no \

@@ -69,11 +69,11 @@
 mod buffer;
 mod divided;
 mod event;
-mod fragment;
 mod framing;
 mod incomplete;
 mod limits;
 mod outstanding;
+mod reassembly;
 mod receive;
 mod refused;
 mod request_id;

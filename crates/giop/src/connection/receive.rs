@@ -9,9 +9,9 @@ use punctual_cdr::{CdrError, CharSet, CodeSets};
 use super::{
     ConnectionLimits, Event, ReceivedReply, Refusal, Refused, ReplyBody, Role, State,
     buffer::ReceiveBuffer,
-    fragment::FragmentAssembler,
     framing::{needed, next_message},
     incomplete::Incomplete,
+    reassembly::FragmentAssembler,
 };
 use crate::{
     BI_DIR_IIOP, CODE_SETS, HeaderError, ListenPoint, LocateReplyHeader, MessageHeader, MessageType,

@@ -56,7 +56,7 @@ fn url() -> impl Strategy<Value = ObjectUrl> {
     let address = prop_oneof![
         (
             select(&VERSIONS[..]),
-            "[a-z0-9.-]{1,20}|[0-9a-f]{0,4}:[0-9a-f:]{1,20}",
+            "[a-z][a-z0-9.-]{0,19}|[0-9]{1,3}\\.[0-9]{1,3}|[0-9a-f]{0,4}:[0-9a-f:]{1,20}",
             1..=u16::MAX
         )
             .prop_map(|(version, host, port)| UrlAddress::Iiop(IiopAddress { version, host, port })),

@@ -118,6 +118,7 @@ fn malformed_texts_are_refused() {
         ("corbaloc::2.0@radar/K", BadVersion("2.0".into())),
         ("corbaloc::1@radar/K", BadVersion("1".into())),
         ("corbaloc::/K", BadHost("".into())),
+        ("corbaloc::2809/K", BadHost("2809".into())),
         ("corbaloc:::2809/K", BadHost(":2809".into())),
         ("corbaloc::[::1/K", BadHost("[::1".into())),
         ("corbaloc::[::1]2809/K", BadHost("[::1]2809".into())),

@@ -112,7 +112,7 @@ impl OrbBuilder {
     ///
     /// // Nothing listens over Unix sockets here.
     /// let orb = Orb::builder().listen("iiop://localhost").server_protocols(protocols).build();
-    /// assert!(matches!(orb, Err(OrbError::InvalidPolicy(_))));
+    /// assert!(matches!(orb, Err(OrbError::InvalidPolicy { .. })));
     /// # Ok::<(), OrbError>(())
     /// ```
     pub fn server_protocols(mut self, protocols: ProtocolPolicy) -> Self {
@@ -271,7 +271,7 @@ impl OrbBuilder {
     /// let all = PriorityBand::new(Priority::MIN, Priority::MAX);
     /// let orb = Orb::builder().priority_bands([all]).build()?;
     /// let invalid = orb.root_poa().child("plain").build().err().expect("there is no model for the bands");
-    /// assert!(matches!(invalid, OrbError::InvalidPolicy(InvalidPolicy::BandsWithoutModel)));
+    /// assert!(matches!(invalid, OrbError::InvalidPolicy { conflict: InvalidPolicy::BandsWithoutModel, .. }));
     /// # Ok::<(), OrbError>(())
     /// ```
     pub fn priority_bands(mut self, bands: impl IntoIterator<Item = PriorityBand>) -> Self {

@@ -136,11 +136,11 @@ impl PoaBuilder {
     /// let orb = Orb::builder().build()?;
     /// let pool = orb.threadpool().lane(Priority::MIN, 1).lane(Priority::MAX, 1).build()?;
     /// let poa = |name: &str| orb.root_poa().child(name).threadpool(&pool);
-    /// assert!(matches!(poa("none").build(), Err(OrbError::InvalidPolicy(_))));
+    /// assert!(matches!(poa("none").build(), Err(OrbError::InvalidPolicy { .. })));
     /// poa("declared").priority_model(PriorityModel::ServerDeclared(Priority::MAX)).build()?;
     /// // No lane has this priority.
     /// let between = PriorityModel::ServerDeclared(Priority::new(100)?);
-    /// assert!(matches!(poa("between").priority_model(between).build(), Err(OrbError::InvalidPolicy(_))));
+    /// assert!(matches!(poa("between").priority_model(between).build(), Err(OrbError::InvalidPolicy { .. })));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn priority_model(mut self, model: PriorityModel) -> Self {
@@ -171,7 +171,7 @@ impl PoaBuilder {
     /// // No lane would serve the lower one.
     /// let low = PriorityBand::new(Priority::MIN, Priority::new(100)?);
     /// let error = poa("low").priority_bands([low, upper]).build().err().expect("no lane");
-    /// let OrbError::InvalidPolicy(InvalidPolicy::BandWithoutLane(band)) = error else { panic!("{error}") };
+    /// let OrbError::InvalidPolicy { conflict: InvalidPolicy::BandWithoutLane(band), .. } = error else { panic!("{error}") };
     /// assert_eq!(band, low);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -315,7 +315,7 @@ impl PoaBuilder {
     ///
     /// let unknown = ProtocolPolicy::new([Protocol::tagged(77)]);
     /// let poa = orb.root_poa().child("unknown").server_protocols(unknown).build();
-    /// assert!(matches!(poa, Err(OrbError::InvalidPolicy(_))), "nothing listens for it");
+    /// assert!(matches!(poa, Err(OrbError::InvalidPolicy { .. })), "nothing listens for it");
     /// # Ok::<(), OrbError>(())
     /// ```
     pub fn server_protocols(mut self, protocols: ProtocolPolicy) -> Self {
@@ -366,7 +366,7 @@ impl PoaBuilder {
     /// assert_eq!(doubler.twice(3)?, 6);
     /// // An id that the ORB chooses would not be the same in the next run.
     /// let names = orb.root_poa().child("names").persistent().build();
-    /// assert!(matches!(names, Err(OrbError::InvalidPolicy(_))));
+    /// assert!(matches!(names, Err(OrbError::InvalidPolicy { .. })));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn persistent(mut self) -> Self {
@@ -466,18 +466,22 @@ impl PoaBuilder {
     /// ```
     pub fn build(self) -> Result<Poa, OrbError> {
         let orb = self.parent.orb;
+        let invalid = |conflict| OrbError::InvalidPolicy {
+            of: format!("adapter `{}`", self.name),
+            conflict,
+        };
         let defaults = orb.poa_defaults.lock().clone();
         let pool = self.policies.pool.or(defaults.pool);
         let pool = pool.unwrap_or_else(|| Arc::clone(&orb.pools.default_pool().info));
         let model = self.policies.model.or(defaults.model);
         let bands = self.policies.bands.or(defaults.bands);
         let lanes: Vec<_> = pool.priorities().collect();
-        InvalidPolicy::check(model, bands.as_deref(), pool.with_lanes.then_some(&lanes))?;
+        InvalidPolicy::check(model, bands.as_deref(), pool.with_lanes.then_some(&lanes)).map_err(invalid)?;
         if self.lifespan == Lifespan::Persistent && self.ids == IdAssignment::System {
-            return Err(InvalidPolicy::PersistentSystemIds.into());
+            return Err(invalid(InvalidPolicy::PersistentSystemIds));
         }
         let redispatch = self.redispatch.map(checked_queue_limits).transpose()?;
-        pool.check_protocols(&self.server_protocols)?;
+        pool.check_protocols(&self.server_protocols).map_err(invalid)?;
         let server_protocols = if self.server_protocols.protocols().is_empty() {
             orb.configuration.server_protocols.clone()
         } else {
@@ -499,7 +503,7 @@ impl PoaBuilder {
             && bands.is_empty()
             && matches!(model, Some(PriorityModel::ClientPropagated { .. }))
         {
-            return Err(InvalidPolicy::NothingAccepted.into());
+            return Err(invalid(InvalidPolicy::NothingAccepted));
         }
         let accepted = AcceptedPriorities {
             rules,

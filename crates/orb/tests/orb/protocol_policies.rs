@@ -177,7 +177,10 @@ fn a_protocol_without_acceptor_is_an_invalid_policy() {
     assert!(
         matches!(
             error,
-            OrbError::InvalidPolicy(punctual_orb::InvalidPolicy::ProtocolWithoutAcceptor)
+            OrbError::InvalidPolicy {
+                conflict: punctual_orb::InvalidPolicy::ProtocolWithoutAcceptor,
+                ..
+            }
         ),
         "{error}"
     );

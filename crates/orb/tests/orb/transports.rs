@@ -438,5 +438,5 @@ fn a_lane_may_have_endpoints_of_its_own() {
         .threadpool(&pool)
         .priority_model(model)
         .server_protocols(only_unix);
-    assert!(matches!(poa.build(), Err(OrbError::InvalidPolicy(_))));
+    assert!(matches!(poa.build(), Err(OrbError::InvalidPolicy { .. })));
 }

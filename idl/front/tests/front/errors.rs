@@ -130,7 +130,14 @@ const REFUSED: &[(&str, &[&str])] = &[
     ("struct S { @id(1 << TRUE) long a; };", &["IDL0075 1:16"]),
     ("struct S { @id long a; };", &["IDL0075 1:13"]),
     ("struct S { @key(1) long a; };", &["IDL0075 1:17"]),
-    ("struct S { @optional(true) long a; };", &["IDL0075 1:22"]),
+    (
+        "struct S { @optional(true) long a; };",
+        &["IDL0076! 1:13", "IDL0075 1:22"],
+    ),
+    (
+        "struct S { @optional long a; @optional(FALSE) long b; };",
+        &["IDL0076! 1:13"],
+    ),
     ("struct S { @must_understand(\"x\") long a; };", &["IDL0075 1:29"]),
     ("struct S { @external(TRUE, FALSE) long a; };", &["IDL0075 1:28"]),
     ("@final(1) struct S { long a; };", &["IDL0075 1:8"]),

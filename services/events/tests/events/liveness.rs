@@ -121,6 +121,11 @@ fn threads_have_the_priorities_of_the_orbs_mapping() {
         .unwrap();
     let builder = || EventChannel::builder().lane(Priority::MAX, 1);
     assert!(builder().build().is_ok());
+    let refused = builder().lane(Priority::MAX, 2).build().err().unwrap();
+    assert!(
+        matches!(refused, EventError::DuplicateLane(Priority::MAX)),
+        "{refused}"
+    );
     // The direct mapping has native priorities only.
     let refused = builder().orb(&orb).build().err().unwrap();
     assert!(

@@ -20,7 +20,8 @@ use std::{
 
 use clap::Args;
 use punctual::{
-    ObjectRef, Orb, OrbError, Priority, ResolveError, SchedulingClass, SystemException, SystemExceptionKind,
+    Minor, ObjectRef, Orb, OrbError, Priority, ResolveError, SchedulingClass, SystemException,
+    SystemExceptionKind,
     any::{Any, Kind, TypeCode},
     dynamic::{Reply, RequestError},
 };
@@ -149,7 +150,16 @@ impl fmt::Display for Failed {
                     members.unwrap_or_else(|error| error.to_string())
                 )
             }
-            Self::System(exception) => write!(f, "{exception}"),
+            Self::System(exception) => {
+                write!(f, "{exception}")?;
+                match exception.minor {
+                    // Their advice is for programs.
+                    Minor::NO_ENDPOINT_FOR_PRIORITY | Minor::PRIORITY_UNSET => {
+                        f.write_str("; `punctual call` sets the priority with `--priority`")
+                    }
+                    _ => Ok(()),
+                }
+            }
             Self::NotSent(text) | Self::Unreachable(text) | Self::Unreadable(text) => f.write_str(text),
         }
     }

@@ -70,6 +70,12 @@ impl Parser<'_> {
             let help = format!("write `@{}({})`", name.text, template(&known));
             self.bad_annotation(name.span, message, &help);
         }
+        let states_false = |argument: &&[Token]| argument.last().is_some_and(|value| &*value.text == "FALSE");
+        if standard.is_some() && &*name.text == "optional" && !arguments.first().is_some_and(states_false) {
+            let message = "`@optional` has no effect: GIOP sends every member of a struct";
+            let help = "use a `sequence` with a bound of 1, or a union with a boolean discriminator";
+            self.report(Diagnostic::new(Code::WithoutEffect, name.span, message.to_owned()).with_help(help));
+        }
     }
 
     /// Checks the value of an argument of a standard annotation; the argument begins with `first`.

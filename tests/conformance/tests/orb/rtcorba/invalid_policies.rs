@@ -127,7 +127,8 @@ fn each_rule_for_the_policies_of_an_adapter_has_its_error() {
             );
         });
         match result {
-            Err(OrbError::InvalidPolicy(found)) => {
+            Err(OrbError::InvalidPolicy { of, conflict: found }) => {
+                assert!(of.starts_with("adapter `"), "it names the adapter: {of}");
                 assert_eq!(found, *rule);
                 assert_eq!(found.policy_type(), *policy_type);
                 let text = found.to_string();

@@ -389,7 +389,7 @@ fn a_pool_with_lanes_needs_a_model_and_so_do_bands() {
             poa
         };
         let error = poa.build().err().unwrap();
-        assert!(matches!(error, OrbError::InvalidPolicy(found) if found == rule));
+        assert!(matches!(error, OrbError::InvalidPolicy { conflict: found, .. } if found == rule));
     }
 }
 

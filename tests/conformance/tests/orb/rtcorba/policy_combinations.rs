@@ -144,7 +144,7 @@ fn each_combination_is_refused_or_works() {
                 assert_eq!(RealTime::of(&probe).model.is_some(), combination.model.is_some());
                 valid += 1;
             }
-            Err(OrbError::InvalidPolicy(rule)) => {
+            Err(OrbError::InvalidPolicy { conflict: rule, .. }) => {
                 assert!(!combination.is_valid(), "{combination:?}: {rule}");
                 assert_ne!(rule, InvalidPolicy::NothingAccepted);
                 refused += 1;

@@ -59,7 +59,10 @@ fn protocols_without_an_acceptor_are_an_invalid_policy() {
     let is_invalid = |result: Result<(), OrbError>| {
         matches!(
             result,
-            Err(OrbError::InvalidPolicy(InvalidPolicy::ProtocolWithoutAcceptor))
+            Err(OrbError::InvalidPolicy {
+                conflict: InvalidPolicy::ProtocolWithoutAcceptor,
+                ..
+            })
         )
     };
     let orb = ordinary().listen("iiop://127.0.0.1").build().unwrap();
