@@ -82,7 +82,7 @@ pub use locate::{
 };
 pub use message::{
     Body, MessageWriter, align_body, begin_body, decode_cancel_request, end_body, write_cancel_request,
-    write_close_connection, write_message_error,
+    write_close_connection, write_message_error, write_too_large,
 };
 pub use message_type::MessageType;
 pub use peer::Peer;

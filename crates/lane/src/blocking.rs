@@ -137,7 +137,7 @@ impl<H: ServingSlot> Worker<'_, H> {
             | Received::EndOfStream => ControlFlow::Break(()),
             Received::Refused(refused) => {
                 drop(inbound);
-                self.reject(connection, refused.version);
+                self.reject_received(connection, &refused);
                 ControlFlow::Break(())
             }
             // The request is served already, unless its reply is still owed.

@@ -7,7 +7,8 @@ use std::{
 
 use punctual_giop::{
     MessageHeader, Version,
-    connection::{Event, ReceivedReply},
+    connection::{Event, ReceivedReply, Refused},
+    write_too_large,
 };
 use punctual_os::PiMutexGuard;
 
@@ -131,7 +132,7 @@ impl<H: ServingSlot> Worker<'_, H> {
             }
             Received::Refused(refused) => {
                 drop(inbound);
-                self.reject(connection, refused.version);
+                self.reject_received(connection, &refused);
                 Flow::Break(AfterServing::Close)
             }
         }
@@ -282,6 +283,20 @@ impl<H: ServingSlot> Worker<'_, H> {
         } else {
             AfterServing::Keep
         })
+    }
+
+    /// Tells the client of a request that is too large, then sends MessageError.
+    #[cold]
+    pub(crate) fn reject_received(&mut self, connection: &Connection<H>, refused: &Refused) {
+        let Refused {
+            version, request_id, ..
+        } = *refused;
+        let reply = &mut self.buffers.reply;
+        if request_id.is_some_and(|request_id| write_too_large(reply, version, request_id).is_ok()) {
+            // A broken connection is closed next.
+            let _ = connection.send(reply, version);
+        }
+        self.reject(connection, version);
     }
 
     /// Sends MessageError; the connection is of no further use then, hence `false`.

@@ -82,6 +82,13 @@ impl FragmentAssembler {
         }
     }
 
+    /// Returns the start of the incomplete message that the fragment with this header continues.
+    pub(super) fn start_of(&self, header: &MessageHeader, part: &[u8]) -> &[u8] {
+        let key = key(header, part).ok();
+        let found = self.pending.iter().find(|pending| Some(pending.key) == key);
+        found.map_or(&[], |pending| &pending.message)
+    }
+
     /// Reuses the buffer of a complete message for a later one.
     pub(super) fn recycle(&mut self, mut buffer: Vec<u8>) {
         if self.spare.len() + self.pending.len() < self.limits.max_fragmented_messages {

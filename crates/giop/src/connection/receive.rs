@@ -12,11 +12,12 @@ use super::{
     framing::{needed, next_message},
     incomplete::Incomplete,
     reassembly::FragmentAssembler,
+    request_id::awaited_request,
 };
 use crate::{
-    BI_DIR_IIOP, CODE_SETS, HeaderError, ListenPoint, LocateReplyHeader, MessageHeader, MessageType,
-    ReplyStatus, RequestHeader, Version, char_set_from_id, decode_cancel_request, decode_code_sets,
-    decode_listen_points, reply::decode_reply_outcome, wide_char_set_from_id,
+    BI_DIR_IIOP, CODE_SETS, FragmentError, HeaderError, ListenPoint, LocateReplyHeader, MessageHeader,
+    MessageType, ReplyStatus, RequestHeader, Version, char_set_from_id, decode_cancel_request,
+    decode_code_sets, decode_listen_points, reply::decode_reply_outcome, wide_char_set_from_id,
 };
 
 /// The receiving half of a connection: see [`super::Connection`].
@@ -150,7 +151,7 @@ impl ReceiveHalf {
         let header = match next_message(received, self.limits.max_message_size) {
             Ok(Some(header)) => header,
             Ok(None) => return self.poll_rest(&now),
-            Err(error) => return Err(self.refuse(error.into(), None)),
+            Err(error) => return Err(self.refuse_header(error)),
         };
         self.current = header.total_size();
         self.incomplete.end_message();
@@ -310,7 +311,20 @@ impl ReceiveHalf {
         let part = self.buffer.first(self.current);
         let whole = match self.fragments.push(header, part) {
             Ok(whole) => whole,
-            Err(error) => return Err(self.refuse(error.into(), Some(header.version))),
+            Err(error) => {
+                let request_id = match (error, header.message_type) {
+                    (FragmentError::TooLarge(_), MessageType::Fragment) => {
+                        awaited_request(self.fragments.start_of(header, part))
+                    }
+                    (FragmentError::TooLarge(_), _) => awaited_request(part),
+                    _ => None,
+                };
+                let refused = self.refuse(error.into(), Some(header.version));
+                return Err(Refused {
+                    request_id,
+                    ..refused
+                });
+            }
         };
         self.watch_fragments(now);
         let Some(message) = whole else {
@@ -513,6 +527,21 @@ impl ReceiveHalf {
     }
 
     #[cold]
+    fn refuse_header(&mut self, error: HeaderError) -> Refused {
+        let request_id = match error {
+            HeaderError::TooLarge { .. } if self.role != Role::Client => {
+                awaited_request(self.buffer.received())
+            }
+            _ => None,
+        };
+        let refused = self.refuse(error.into(), None);
+        Refused {
+            request_id,
+            ..refused
+        }
+    }
+
+    #[cold]
     fn refuse(&mut self, reason: Refusal, version: Option<Version>) -> Refused {
         self.state = State::Closed;
         let version = version.unwrap_or(match *self.buffer.received() {
@@ -521,6 +550,10 @@ impl ReceiveHalf {
             }
             _ => Version::V1_0,
         });
-        Refused { reason, version }
+        Refused {
+            reason,
+            version,
+            request_id: None,
+        }
     }
 }

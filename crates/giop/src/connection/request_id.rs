@@ -3,7 +3,7 @@
 
 use punctual_cdr::Endian;
 
-use crate::HEADER_SIZE;
+use crate::{HEADER_SIZE, MessageType};
 
 /// Search for the request id, which continues with each part: every octet is examined once.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +64,38 @@ impl RequestIdSearch {
         }
     }
 }
+
+/// Returns the id of the Request of GIOP 1.2 that begins so, if it expects a reply. In earlier versions the id
+/// has no fixed place.
+pub(super) fn awaited_request(start: &[u8]) -> Option<u32> {
+    let [
+        b'G',
+        b'I',
+        b'O',
+        b'P',
+        1,
+        2..=u8::MAX,
+        flags,
+        REQUEST,
+        _,
+        _,
+        _,
+        _,
+        id @ ..,
+    ] = start
+    else {
+        return None;
+    };
+    let endian = if flags & 1 == 0 {
+        Endian::Big
+    } else {
+        Endian::Little
+    };
+    let expects_reply = *id.get(LONG)? != 0;
+    long(id, 0, endian).filter(|_| expects_reply)
+}
+
+const REQUEST: u8 = MessageType::Request as u8;
 
 fn long(message: &[u8], at: usize, endian: Endian) -> Option<u32> {
     let octets = message.get(at..)?.first_chunk()?;

@@ -70,11 +70,21 @@ pub(super) fn check(schedule: &Schedule) -> Result<(), Problem> {
 /// Checks the form of endpoints. Which schemes there are depends on the program's transports.
 fn endpoints(listen: &[String], key: &Key) -> Result<(), Problem> {
     for (index, endpoint) in listen.iter().enumerate() {
-        let (scheme, _) = endpoint.split_once("://").unwrap_or_default();
+        let (scheme, address) = endpoint.split_once("://").unwrap_or_default();
         if scheme.is_empty() {
             return key.item("listen", index).problem(format!(
                 "`{endpoint}` is not an endpoint; write SCHEME://ADDRESS, such as `iiop://127.0.0.1:2809`"
             ));
+        }
+        let port = address
+            .rsplit_once(':')
+            .map_or("", |(_, port)| port)
+            .parse::<u32>();
+        if let (Ok(port), "iiop") = (port, scheme)
+            && port > u16::MAX.into()
+        {
+            let text = format!("port {port} is above {}, the last one", u16::MAX);
+            return key.item("listen", index).problem(text);
         }
     }
     Ok(())

@@ -75,6 +75,12 @@ fn errors_name_position_key_and_a_valid_value() {
         ),
         (
             "[[orb]]\nhost = \"radar\"",
+            "[[orb]]\nhost = \"radar\"\nlisten = [\"iiop://localhost:471110\"]",
+            "orb[1].listen[1]: ",
+            "port 471110 is above 65535",
+        ),
+        (
+            "[[orb]]\nhost = \"radar\"",
             "[[orb]]",
             "orb[1]: ",
             "`host` is missing; known: `console`, `radar`",

@@ -87,7 +87,7 @@ pub struct Options {
     /// Value for the operation's `context` clause
     #[arg(long, value_name = "NAME=VALUE", value_parser = context_value)]
     context: Vec<(String, String)>,
-    /// CORBA priority of the call
+    /// CORBA priority of the call, such as that of one of the server's lanes; default: 0
     #[arg(long, value_parser = priority)]
     priority: Option<Priority>,
     /// Longest wait for the reply

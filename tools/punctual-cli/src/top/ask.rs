@@ -63,7 +63,7 @@ const MAX_ANSWER: u64 = 64 << 20;
 
 /// Requests a snapshot.
 pub fn ask(socket: &Path) -> Result<Snapshot, Failed> {
-    let line = exchange(socket).map_err(|error| explain(&error));
+    let line = exchange(socket).map_err(|error| explain(socket, &error));
     let snapshot = line.and_then(|line| Snapshot::parse(&line));
     snapshot.map_err(|problem| Failed::CannotAsk(socket.to_owned(), problem))
 }
@@ -81,10 +81,13 @@ fn exchange(socket: &Path) -> io::Result<String> {
     Ok(line)
 }
 
-fn explain(error: &io::Error) -> String {
+fn explain(socket: &Path, error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => {
             "no such socket; is the path correct, and is the ORB still running?".to_owned()
+        }
+        io::ErrorKind::ConnectionRefused if socket.is_dir() => {
+            "this is a folder; name a socket in it, or the id of the process".to_owned()
         }
         io::ErrorKind::ConnectionRefused => "connection refused: its process has ended".to_owned(),
         io::ErrorKind::PermissionDenied => {

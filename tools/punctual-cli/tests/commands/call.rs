@@ -9,7 +9,7 @@ use std::{
 };
 
 use punctual::{
-    ObjectRef, Orb, Poa, SystemException, ThreadPool,
+    ObjectRef, Orb, Poa, Priority, PriorityModel, SystemException, ThreadPool,
     any::{Any, Kind, TypeCode, Value, ValueModifier},
     dynamic::{DynamicServant, RequestError, Upcall},
 };
@@ -479,7 +479,7 @@ fn values_of_every_type_are_read_and_printed() {
         said(&call(&echo, &idl, &["log", "5", "--context", "USER=eva"])),
         ""
     );
-    let wrong: [(&[&str], &str); 10] = [
+    let wrong: [(&[&str], &str); 11] = [
         (
             &["name", "bob"],
             "attribute `name` of interface `Values::Echo` is readonly",
@@ -497,6 +497,7 @@ fn values_of_every_type_are_read_and_printed() {
             "type `Nothing` is unknown",
         ),
         (&["reference", "IOR:00"], "IOR"),
+        (&["reference", "nil"], "no object is written `null`"),
         (&["tagged", "{id: 1, next: null}"], "member `tag` is missing"),
         (&["tagged", "7"], "written {\"MEMBER\": VALUE"),
     ];
@@ -688,6 +689,43 @@ fn the_objects_own_answer_decides_without_a_known_type() {
         "{}",
         refused.complained
     );
+}
+
+#[test]
+fn without_a_lane_for_its_priority_the_option_is_named() {
+    struct Silent;
+    impl DynamicServant for Silent {
+        fn repository_id(&self) -> String {
+            "IDL:Silent:1.0".to_owned()
+        }
+
+        fn invoke(&self, _: &mut Upcall<'_, '_>) -> Result<Vec<Any>, RequestError> {
+            Ok(Vec::new())
+        }
+    }
+    let orb = Orb::builder().lock_memory(false).build().unwrap();
+    let priority = Priority::new(5000).unwrap();
+    let pool = orb.threadpool().lane(priority, 1).build().unwrap();
+    let model = PriorityModel::ClientPropagated { default: priority };
+    let poa = orb
+        .root_poa()
+        .child("lanes")
+        .threadpool(&pool)
+        .priority_model(model);
+    let object: ObjectRef = poa.build().unwrap().activate(Silent).unwrap();
+    let (object, idl) = (
+        object.to_ior(),
+        file("silent.idl", "interface Silent { void f(); };"),
+    );
+    let refused = call(&object, &idl, &["f"]);
+    assert_eq!(refused.code, 3);
+    assert!(
+        refused.complained.contains("with `--priority`"),
+        "{}",
+        refused.complained
+    );
+    assert_eq!(said(&call(&object, &idl, &["f", "--priority", "5000"])), "");
+    orb.shutdown_and_wait().unwrap();
 }
 
 #[test]

@@ -87,9 +87,10 @@ pub fn fair_server(system: &System) -> Finding {
             subject.passed("this kernel has none (introduced in 6.12)")
         }
         ([], Some(_)) => subject.unknown(
-            "state unknown: only root can read it, if debugfs is mounted and the kernel not locked down",
+            "state unknown: only root can read it, if the kernel is not locked down and debugfs is mounted",
             remedy(Remedy::advice(
-                "keep ordinary threads off the CPUs of real-time threads; then it has no effect",
+                "`sudo mount -t debugfs none /sys/kernel/debug`; or keep ordinary threads off the CPUs of \
+                 real-time threads: then it has no effect",
             )),
         ),
         ([], None) => subject.unknown("the kernel version cannot be read", Remedy::advice("mount /proc")),

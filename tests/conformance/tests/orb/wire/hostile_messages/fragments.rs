@@ -51,7 +51,7 @@ pub(super) const CASES: &[Case] = &[
                 .chain(iter::repeat_n(fragment, MAX_MESSAGE / 4096 + 1).flatten())
                 .collect()
         },
-        rejected,
+        too_large,
         Closes,
     ),
     case(

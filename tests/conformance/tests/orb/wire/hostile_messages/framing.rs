@@ -87,6 +87,25 @@ pub(super) const CASES: &[Case] = &[
         Closes,
     ),
     case(
+        "a request above the limit, of which more than the header has arrived",
+        ALL,
+        |dialect, f| above_the_limit(dialect.request(ID, &f.key, "twice", |body| body.i32(21)), dialect),
+        too_large,
+        Closes,
+    ),
+    case(
+        "the same without an answer",
+        ONLY_1_2,
+        |dialect, f| {
+            above_the_limit(
+                dialect.request_with(ID, 0, &f.key, "twice", &[], |body| body.i32(21)),
+                dialect,
+            )
+        },
+        rejected,
+        Closes,
+    ),
+    case(
         "just the limit",
         ALL,
         |dialect, f| {
@@ -250,5 +269,17 @@ pub(super) const CASES: &[Case] = &[
 fn other_version(dialect: Dialect, fixture: &Fixture, major: u8, minor: u8) -> Vec<u8> {
     let mut message = dialect.request(ID, &fixture.key, "twice", |body| body.i32(1));
     message[4..6].copy_from_slice(&[major, minor]);
+    message
+}
+
+/// The message with a size in its header that exceeds the limit.
+fn above_the_limit(mut message: Vec<u8>, dialect: Dialect) -> Vec<u8> {
+    let size = (MAX_MESSAGE - HEADER + 1) as u32;
+    let size = if dialect.little {
+        size.to_le_bytes()
+    } else {
+        size.to_be_bytes()
+    };
+    message[8..HEADER].copy_from_slice(&size);
     message
 }
