@@ -205,8 +205,8 @@ table! {
     REPLY_MALFORMED = 23, CommFailure,
         "the reply is not a well-formed GIOP message; check that the peer is an ORB";
     PEER_REJECTED_MESSAGE = 24, CommFailure,
-        "the peer replied MessageError: it did not understand the request; check the GIOP version in the \
-         reference";
+        "the peer replied MessageError: it did not understand the request, or the request exceeds its \
+         limit on the size of messages; check the GIOP version in the reference and that limit";
     NO_USABLE_PROFILE = 25, InvObjref,
         "no profile of the reference names a transport of this ORB; let the server listen on `iiop://`, too";
     NO_ENDPOINT_FOR_PRIORITY = 26, InvPolicy,

@@ -74,8 +74,8 @@ fn errors_name_position_key_and_a_valid_value() {
             "unknown key `max_conections`; did you mean `max_connections`?",
         ),
         (
-            "[[orb]]\nhost = \"radar\"",
-            "[[orb]]\nhost = \"radar\"\nlisten = [\"iiop://localhost:471110\"]",
+            "listen = [\"iiop://127.0.0.1:0\"]",
+            "listen = [\"iiop://127.0.0.1:471110\"]",
             "orb[1].listen[1]: ",
             "port 471110 is above 65535",
         ),
