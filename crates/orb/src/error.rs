@@ -52,7 +52,7 @@ pub enum OrbError {
     /// The policies of an adapter, or of the ORB, contradict each other.
     #[error("{of}: {conflict}")]
     InvalidPolicy {
-        /// What has these policies: "adapter `radar`", or "the ORB".
+        /// The owner of these policies: "adapter `radar`", or "the ORB".
         of: String,
         /// The contradiction.
         conflict: InvalidPolicy,

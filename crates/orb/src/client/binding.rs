@@ -1,4 +1,5 @@
-//! Step 4 of a call: from the endpoints of a route to a connection. If one is down, the next is tried (failover).
+//! Step 4 of a call: from the endpoints of a route to a connection. If one is down, the next is tried
+//! (failover).
 
 use std::{sync::Arc, time::Duration};
 

@@ -271,7 +271,8 @@ impl OrbBuilder {
     /// let all = PriorityBand::new(Priority::MIN, Priority::MAX);
     /// let orb = Orb::builder().priority_bands([all]).build()?;
     /// let invalid = orb.root_poa().child("plain").build().err().expect("there is no model for the bands");
-    /// assert!(matches!(invalid, OrbError::InvalidPolicy { conflict: InvalidPolicy::BandsWithoutModel, .. }));
+    /// let OrbError::InvalidPolicy { of, conflict } = invalid else { panic!("{invalid}") };
+    /// assert_eq!((&of[..], conflict), ("adapter `plain`", InvalidPolicy::BandsWithoutModel));
     /// # Ok::<(), OrbError>(())
     /// ```
     pub fn priority_bands(mut self, bands: impl IntoIterator<Item = PriorityBand>) -> Self {

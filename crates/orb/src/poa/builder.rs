@@ -140,7 +140,8 @@ impl PoaBuilder {
     /// poa("declared").priority_model(PriorityModel::ServerDeclared(Priority::MAX)).build()?;
     /// // No lane has this priority.
     /// let between = PriorityModel::ServerDeclared(Priority::new(100)?);
-    /// assert!(matches!(poa("between").priority_model(between).build(), Err(OrbError::InvalidPolicy { .. })));
+    /// let undeclared = poa("between").priority_model(between).build();
+    /// assert!(matches!(undeclared, Err(OrbError::InvalidPolicy { .. })));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn priority_model(mut self, model: PriorityModel) -> Self {
@@ -171,7 +172,8 @@ impl PoaBuilder {
     /// // No lane would serve the lower one.
     /// let low = PriorityBand::new(Priority::MIN, Priority::new(100)?);
     /// let error = poa("low").priority_bands([low, upper]).build().err().expect("no lane");
-    /// let OrbError::InvalidPolicy { conflict: InvalidPolicy::BandWithoutLane(band), .. } = error else { panic!("{error}") };
+    /// let OrbError::InvalidPolicy { conflict, .. } = error else { panic!("{error}") };
+    /// let InvalidPolicy::BandWithoutLane(band) = conflict else { panic!("{conflict}") };
     /// assert_eq!(band, low);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

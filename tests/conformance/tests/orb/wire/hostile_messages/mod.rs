@@ -8,8 +8,9 @@ mod objects;
 
 use std::iter;
 
-use punctual::{Completion, Minor, SystemExceptionKind as Kind};
+use punctual::{Completion, Minor, Orb, SystemExceptionKind as Kind};
 use punctual_fixtures::{
+    conformance::probe::GreetError,
     peer::Peer,
     server::{Profile, Server, Setup, UNLUCKY},
     wire::{
@@ -113,6 +114,29 @@ fn bad_messages_get_the_right_answer_and_disturb_nobody() {
     }
 }
 
+#[test]
+fn a_client_learns_which_limit_its_request_exceeds() {
+    let mut setup = Setup::default();
+    setup.limits = setup.limits.max_message_size(MAX_MESSAGE);
+    let server = setup.start();
+    let client = Orb::builder().lock_memory(false).build().unwrap();
+    let probe = server.reference_for(&client);
+    // The second one does not fit into the buffers of the sockets: the server closes while it is sent.
+    for octets in [MAX_MESSAGE, 2 << 20] {
+        let refused = probe.greet(&"x".repeat(octets)).unwrap_err();
+        let GreetError::System(exception) = refused else {
+            panic!("{refused}")
+        };
+        let seen = (exception.kind, exception.minor, exception.completed);
+        assert_eq!(
+            seen,
+            (Kind::ImpLimit, Minor::MESSAGE_TOO_LARGE, NO),
+            "{exception}"
+        );
+        assert_eq!(probe.twice(2), Ok(4), "over another connection");
+    }
+}
+
 const fn case(
     name: &'static str,
     minors: &'static [u8],
@@ -142,7 +166,7 @@ fn rejected_with_lowest(_: Dialect) -> Answer {
     MessageError(0)
 }
 
-/// A request whose id has a fixed place in the message is answered, in place of being refused without a reason.
+/// A request whose id has a fixed place in the message is answered, not refused without a reason.
 fn too_large(dialect: Dialect) -> Answer {
     match dialect.minor {
         0 | 1 => rejected(dialect),
