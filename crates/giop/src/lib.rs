@@ -82,7 +82,7 @@ pub use locate::{
 };
 pub use message::{
     Body, MessageWriter, align_body, begin_body, decode_cancel_request, end_body, write_cancel_request,
-    write_close_connection, write_message_error, write_too_large,
+    write_close_connection, write_message_error,
 };
 pub use message_type::MessageType;
 pub use peer::Peer;
@@ -94,6 +94,7 @@ pub use profile_tag::{
 pub use protocol::{Protocol, ProtocolPolicy, ProtocolProperties};
 pub use reply::{
     ReplyHeader, ReplyStatus, decode_system_exception, encode_reply_header, encode_system_exception,
+    write_too_large,
 };
 pub use request::{OutgoingRequest, RequestHeader, ResponseFlags, encode_request};
 pub use service_context::{

@@ -4,12 +4,7 @@ use alloc::vec::Vec;
 
 use punctual_cdr::{CdrError, CdrErrorKind, CharSet, CodeSets, Decode, Decoder, Encoder, Endian};
 
-use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
-
-use crate::{
-    HEADER_SIZE, MessageHeader, MessageType, ReplyStatus, Version, encode_reply_header,
-    encode_system_exception, header::MAGIC,
-};
+use crate::{HEADER_SIZE, MessageHeader, MessageType, Version, header::MAGIC};
 
 const SIZE_AT: usize = 8;
 
@@ -154,30 +149,6 @@ pub fn write_close_connection(buffer: &mut Vec<u8>, version: Version) {
 /// Appends a MessageError message; `version` is the highest supported one if the peer's is unknown.
 pub fn write_message_error(buffer: &mut Vec<u8>, version: Version) {
     write_empty(buffer, version, MessageType::MessageError);
-}
-
-/// Writes the reply IMP_LIMIT (not completed) to a request of GIOP 1.2 that exceeds the limit on the size of a
-/// message.
-pub fn write_too_large(buffer: &mut Vec<u8>, version: Version, request_id: u32) -> Result<(), CdrError> {
-    buffer.clear();
-    let too_large = SystemException::new(
-        SystemExceptionKind::ImpLimit,
-        Minor::MESSAGE_TOO_LARGE,
-        Completion::No,
-    );
-    let mut reply = MessageWriter::new(
-        buffer,
-        version,
-        MessageType::Reply,
-        Endian::NATIVE,
-        CharSet::Utf8,
-        usize::MAX,
-    );
-    let encoder = reply.encoder();
-    encode_reply_header(encoder, version, request_id, ReplyStatus::SystemException, &[])?;
-    align_body(encoder, version)?;
-    encode_system_exception(encoder, &too_large)?;
-    reply.finish()
 }
 
 /// Appends a CancelRequest message for a request or locate request.

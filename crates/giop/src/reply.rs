@@ -1,11 +1,13 @@
 //! Reply messages and the system exceptions in them. Source: CORBA 3.3 part 2, 9.4.3.
 
-use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, Endian};
+use alloc::vec::Vec;
+
+use punctual_cdr::{CdrError, CdrErrorKind, CharSet, Decode, Decoder, Encode, Encoder, Endian};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
-    HEADER_SIZE, MessageHeader, ServiceContext, ServiceContexts, Version,
-    message::{body_offset, header_decoder},
+    HEADER_SIZE, MessageHeader, MessageType, ServiceContext, ServiceContexts, Version,
+    message::{MessageWriter, align_body, body_offset, header_decoder},
 };
 
 /// Outcome of an operation, and type of the body of its reply: `GIOP::ReplyStatusType`.
@@ -159,6 +161,30 @@ pub fn encode_system_exception(
         exception.completed as u32,
     )
         .encode(encoder)
+}
+
+/// Writes the reply IMP_LIMIT (not completed) to a request of GIOP 1.2 that exceeds the limit on the size of
+/// messages.
+pub fn write_too_large(buffer: &mut Vec<u8>, version: Version, request_id: u32) -> Result<(), CdrError> {
+    buffer.clear();
+    let too_large = SystemException::new(
+        SystemExceptionKind::ImpLimit,
+        Minor::MESSAGE_TOO_LARGE,
+        Completion::No,
+    );
+    let mut reply = MessageWriter::new(
+        buffer,
+        version,
+        MessageType::Reply,
+        Endian::NATIVE,
+        CharSet::Utf8,
+        usize::MAX,
+    );
+    let encoder = reply.encoder();
+    encode_reply_header(encoder, version, request_id, ReplyStatus::SystemException, &[])?;
+    align_body(encoder, version)?;
+    encode_system_exception(encoder, &too_large)?;
+    reply.finish()
 }
 
 /// Decodes the body of a [`ReplyStatus::SystemException`].

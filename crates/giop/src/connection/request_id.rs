@@ -65,8 +65,8 @@ impl RequestIdSearch {
     }
 }
 
-/// Returns the id of the Request of GIOP 1.2 that begins so, if it expects a reply. In earlier versions the id
-/// has no fixed place.
+/// Returns the id of the Request of GIOP 1.2 that begins so, if it expects a reply. In earlier versions the
+/// id has no fixed place.
 pub(super) fn awaited_request(start: &[u8]) -> Option<u32> {
     let [
         b'G',
