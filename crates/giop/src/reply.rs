@@ -164,7 +164,7 @@ pub fn encode_system_exception(
 }
 
 /// Writes the reply IMP_LIMIT (not completed) to a request of GIOP 1.2 that exceeds the limit on the size of
-/// messages.
+/// messages. Fails for other versions only.
 pub fn write_too_large(buffer: &mut Vec<u8>, version: Version, request_id: u32) -> Result<(), CdrError> {
     buffer.clear();
     let too_large = SystemException::new(

@@ -271,7 +271,10 @@ fn iiop_address(text: &str) -> Result<IiopAddress, UrlError> {
     };
     // A number is a port without a host, although `inet_aton` would accept it as an address.
     let is_number = host.bytes().all(|octet| octet.is_ascii_digit());
-    if is_number || host.contains(|c: char| c.is_whitespace() || c.is_control() || c == '[' || c == ']') {
+    if host.is_empty()
+        || is_number
+        || host.contains(|c: char| c.is_whitespace() || c.is_control() || c == '[' || c == ']')
+    {
         return Err(bad_host());
     }
     if port.is_some_and(|port| port.contains(':')) {

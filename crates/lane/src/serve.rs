@@ -285,18 +285,24 @@ impl<H: ServingSlot> Worker<'_, H> {
         })
     }
 
-    /// Tells the client of a request that is too large, then sends MessageError.
+    /// Answers a request that is too large, and sends CloseConnection, so that the client sends its next
+    /// request over another connection. MessageError for everything else, and if the lane still works on an
+    /// earlier request, which CloseConnection would declare as not executed.
     #[cold]
     pub(crate) fn reject_received(&mut self, connection: &Connection<H>, refused: &Refused) {
         let Refused {
             version, request_id, ..
         } = *refused;
         let reply = &mut self.buffers.reply;
-        if request_id.is_some_and(|request_id| write_too_large(reply, version, request_id).is_ok()) {
-            // A broken connection is closed next.
-            let _ = connection.send(reply, version);
+        let answered = request_id.is_some_and(|request_id| {
+            write_too_large(reply, version, request_id).is_ok() && connection.send(reply, version).is_ok()
+        });
+        if answered && !connection.state.is_in_service() {
+            connection.send_close();
+            self.lane.counters.connections.protocol_errors.add_one();
+        } else {
+            self.reject(connection, version);
         }
-        self.reject(connection, version);
     }
 
     /// Sends MessageError; the connection is of no further use then, hence `false`.

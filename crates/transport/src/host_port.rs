@@ -3,7 +3,7 @@
 use std::{fmt, str::FromStr};
 
 /// A host and a port, 0 by default. IPv6 addresses have brackets in the text, but not in `host`. A number is
-/// no host: who writes one means a port (`inet_aton` would take 4710 for 0.0.18.102).
+/// not accepted as a host: it is most likely a port (`inet_aton` would take 4710 for 0.0.18.102).
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct HostPort {
     pub(crate) host: String,

@@ -46,7 +46,8 @@ pub enum EventError {
     Unmappable(punctual::Priority),
     /// Two lanes have the same priority.
     #[error(
-        "two lanes of the channel have priority {}; give one lane as many threads as both have, or choose another priority",
+        "two lanes of the channel have priority {}; give one lane the threads of both, or choose \
+         another priority",
         .0.value()
     )]
     DuplicateLane(punctual::Priority),

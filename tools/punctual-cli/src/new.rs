@@ -101,7 +101,8 @@ fn check_name(name: &str, module: &str) -> Result<(), String> {
             .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c));
     if !is_simple {
         return Err(format!(
-            "`{name}` cannot name a package; use lower-case letters, digits and `-`, a letter first, such as `valve-control`"
+            "`{name}` cannot name a package; use lower-case letters, digits and `-`, a letter first, such as \
+             `valve-control`"
         ));
     }
     let interface = MemoryLoader::new().with("name.idl", format!("module {module} {{ interface I {{}}; }};"));

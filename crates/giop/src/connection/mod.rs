@@ -20,8 +20,8 @@
 //! 1. [`ReceiveHalf::poll`] until it returns `None`; use or take the message of each event before the next
 //!    call. Each call does a bounded amount of work (at most one message is examined), so the caller decides
 //!    how long one peer may occupy a thread.
-//! 2. On [`Refused`]: answer the request that it may name, send [`SendHalf::message_error`], then close the
-//!    stream.
+//! 2. On [`Refused`]: send [`SendHalf::message_error`], or a reply and [`SendHalf::close`] if it names a
+//!    request, then close the stream.
 //! 3. After `None`: [`ReceiveHalf::poll_timeout`], wait for the stream or that deadline, then read, or
 //!    [`ReceiveHalf::handle_timeout`].
 //!

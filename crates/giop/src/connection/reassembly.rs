@@ -82,11 +82,11 @@ impl FragmentAssembler {
         }
     }
 
-    /// Returns the start of the incomplete message that the fragment with this header continues.
-    pub(super) fn start_of(&self, header: &MessageHeader, part: &[u8]) -> &[u8] {
-        let key = key(header, part).ok();
-        let found = self.pending.iter().find(|pending| Some(pending.key) == key);
-        found.map_or(&[], |pending| &pending.message)
+    /// Returns the received part of the incomplete message that the fragment with this header continues.
+    pub(super) fn start_of(&self, header: &MessageHeader, part: &[u8]) -> Option<&[u8]> {
+        let key = key(header, part).ok()?;
+        let found = self.pending.iter().find(|pending| pending.key == key)?;
+        Some(&found.message)
     }
 
     /// Reuses the buffer of a complete message for a later one.

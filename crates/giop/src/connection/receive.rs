@@ -151,7 +151,7 @@ impl ReceiveHalf {
         let header = match next_message(received, self.limits.max_message_size) {
             Ok(Some(header)) => header,
             Ok(None) => return self.poll_rest(&now),
-            Err(error) => return Err(self.refuse_header(error)),
+            Err(error) => return Err(self.refuse(error.into(), None)),
         };
         self.current = header.total_size();
         self.incomplete.end_message();
@@ -311,20 +311,7 @@ impl ReceiveHalf {
         let part = self.buffer.first(self.current);
         let whole = match self.fragments.push(header, part) {
             Ok(whole) => whole,
-            Err(error) => {
-                let request_id = match (error, header.message_type) {
-                    (FragmentError::TooLarge(_), MessageType::Fragment) => {
-                        awaited_request(self.fragments.start_of(header, part))
-                    }
-                    (FragmentError::TooLarge(_), _) => awaited_request(part),
-                    _ => None,
-                };
-                let refused = self.refuse(error.into(), Some(header.version));
-                return Err(Refused {
-                    request_id,
-                    ..refused
-                });
-            }
+            Err(error) => return Err(self.refuse(error.into(), Some(header.version))),
         };
         self.watch_fragments(now);
         let Some(message) = whole else {
@@ -527,22 +514,8 @@ impl ReceiveHalf {
     }
 
     #[cold]
-    fn refuse_header(&mut self, error: HeaderError) -> Refused {
-        let request_id = match error {
-            HeaderError::TooLarge { .. } if self.role != Role::Client => {
-                awaited_request(self.buffer.received())
-            }
-            _ => None,
-        };
-        let refused = self.refuse(error.into(), None);
-        Refused {
-            request_id,
-            ..refused
-        }
-    }
-
-    #[cold]
     fn refuse(&mut self, reason: Refusal, version: Option<Version>) -> Refused {
+        let request_id = self.oversized_request(reason);
         self.state = State::Closed;
         let version = version.unwrap_or(match *self.buffer.received() {
             [b'G', b'I', b'O', b'P', major, minor, ..] => {
@@ -553,7 +526,23 @@ impl ReceiveHalf {
         Refused {
             reason,
             version,
-            request_id: None,
+            request_id,
         }
+    }
+
+    /// Returns the id of the request at the start of the buffer, or of which a fragment is there, if it
+    /// exceeds the limit and expects a reply. After CloseConnection, nothing is answered.
+    fn oversized_request(&self, reason: Refusal) -> Option<u32> {
+        let too_large = matches!(
+            reason,
+            Refusal::Header(HeaderError::TooLarge { .. }) | Refusal::Fragment(FragmentError::TooLarge(_))
+        );
+        if !too_large || self.role == Role::Client || self.state != State::Open {
+            return None;
+        }
+        let received = self.buffer.received();
+        let header = MessageHeader::parse(received, self.limits.max_message_size).ok();
+        let begun = header.and_then(|header| self.fragments.start_of(&header, received));
+        awaited_request(begun.unwrap_or(received))
     }
 }

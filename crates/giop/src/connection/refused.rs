@@ -8,8 +8,8 @@ use thiserror::Error;
 use super::Role;
 use crate::{FragmentError, HeaderError, MessageType, Version};
 
-/// The peer has broken the protocol or exceeded a limit: reply to [`Self::request_id`], if there is one, send
-/// MessageError, then close the stream.
+/// The peer has broken the protocol or exceeded a limit: send MessageError, then close the stream. For
+/// [`Self::request_id`], a reply, and CloseConnection if no other request is being served.
 #[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
 #[error("{reason}")]
 pub struct Refused {
@@ -18,9 +18,9 @@ pub struct Refused {
     /// Version in which to send MessageError: that of the message, or the highest supported one if its
     /// version is unknown; 1.0 if what was received is not GIOP.
     pub version: Version,
-    /// Request of GIOP 1.2 or later that expects a reply, but exceeds the limit on the size of a message: its
-    /// client should learn that limit from [`write_too_large`](crate::write_too_large). `None` also if its id
-    /// had not arrived with the header.
+    /// Id of a request of GIOP 1.2 or later that expects a reply, but exceeds the limit on the size of
+    /// messages: its client should receive the reply of [`write_too_large`](crate::write_too_large). `None`
+    /// also if the id had not arrived with the message header.
     pub request_id: Option<u32>,
 }
 

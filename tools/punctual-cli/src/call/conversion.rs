@@ -247,9 +247,9 @@ impl Reading<'_> {
         match (literal, code.kind()?) {
             (Literal::Null, Kind::AbstractInterface) => Ok(Value::None),
             (Literal::Null, _) => Ok(Value::Reference(Ior::default())),
-            (Literal::Text(text), _) if text == "nil" => {
-                Err(Problem::at_value("no object is written `null`".to_owned()))
-            }
+            (Literal::Text(text), _) if text == "nil" => Err(Problem::at_value(
+                "the nil reference is written `null`".to_owned(),
+            )),
             (Literal::Text(text), _) => match self.orb.resolve_object(text) {
                 Ok(object) => Ok(Value::Reference(object.ior().clone())),
                 Err(error) => Err(Problem::at_value(error.to_string())),

@@ -20,8 +20,8 @@ use std::{
 
 use clap::Args;
 use punctual::{
-    Minor, ObjectRef, Orb, OrbError, Priority, ResolveError, SchedulingClass, SystemException,
-    SystemExceptionKind,
+    ExceptionOrigin, Minor, ObjectRef, Orb, OrbError, Priority, ResolveError, SchedulingClass,
+    SystemException, SystemExceptionKind,
     any::{Any, Kind, TypeCode},
     dynamic::{Reply, RequestError},
 };
@@ -153,8 +153,8 @@ impl fmt::Display for Failed {
             Self::System(exception) => {
                 write!(f, "{exception}")?;
                 match exception.minor {
-                    // Their advice is for programs.
-                    Minor::NO_ENDPOINT_FOR_PRIORITY | Minor::PRIORITY_UNSET => {
+                    // Its advice is for programs. The server's own calls have its priority.
+                    Minor::NO_ENDPOINT_FOR_PRIORITY if exception.origin() != ExceptionOrigin::Reply => {
                         f.write_str("; `punctual call` sets the priority with `--priority`")
                     }
                     _ => Ok(()),

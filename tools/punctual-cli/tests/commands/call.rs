@@ -497,7 +497,7 @@ fn values_of_every_type_are_read_and_printed() {
             "type `Nothing` is unknown",
         ),
         (&["reference", "IOR:00"], "IOR"),
-        (&["reference", "nil"], "no object is written `null`"),
+        (&["reference", "nil"], "the nil reference is written `null`"),
         (&["tagged", "{id: 1, next: null}"], "member `tag` is missing"),
         (&["tagged", "7"], "written {\"MEMBER\": VALUE"),
     ];
