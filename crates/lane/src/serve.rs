@@ -85,7 +85,12 @@ impl<H: ServingSlot> Worker<'_, H> {
                 self.lane.watch_congestion();
                 return Flow::Break(AfterServing::Keep);
             }
-            Err(_) => return Flow::Break(AfterServing::Close),
+            // The server may have sent replies before it closed the connection.
+            Err(_) => match &connection.role {
+                // The server may have sent replies before it closed the connection.
+                Role::Client(client) => self.lane.note_write_failed(connection, client),
+                _ => return Flow::Break(AfterServing::Close),
+            },
         }
         let Some(mut inbound) = connection.claim(*readiness) else {
             return Flow::Break(AfterServing::Keep);

@@ -53,7 +53,8 @@ pub enum NotSent {
     Congested,
     /// The server closed the connection before the first octet of the request was sent.
     Closed,
-    /// The connection broke inside the request.
+    /// The connection broke inside the request. The lane still reads what the server sent before, and then
+    /// ends the calls over the connection.
     Broken,
 }
 
@@ -138,22 +139,25 @@ impl<H: RequestHandler> Lane<H> {
                 Ok(())
             }
             Err(None) => Err(NotSent::Congested),
-            Err(Some(Broken { begun: false })) => {
-                // The server may have sent CloseConnection before: that is still to be read.
-                client.write_failed.store(true, Ordering::SeqCst);
-                self.connections.forget_shared(connection);
+            Err(Some(Broken { begun })) => {
+                // The server may have sent CloseConnection, or a reply to a request that it refuses before
+                // its end: that is still to be read.
+                self.note_write_failed(connection, client);
                 let readiness = Readiness {
                     peer_closed: true,
                     readable: true,
                 };
                 self.hand_over(connection, readiness);
-                Err(NotSent::Closed)
-            }
-            Err(Some(Broken { begun: true })) => {
-                self.close(connection);
-                Err(NotSent::Broken)
+                Err(if begun { NotSent::Broken } else { NotSent::Closed })
             }
         }
+    }
+
+    /// Calls find this connection no more; it is closed once nothing is left to read.
+    #[cold]
+    pub(crate) fn note_write_failed(&self, connection: &Arc<Connection<H>>, client: &ClientRole<H>) {
+        client.write_failed.store(true, Ordering::SeqCst);
+        self.connections.forget_shared(connection);
     }
 
     /// A peer that does not accept its waiting octets in the completion time of a message is disconnected.

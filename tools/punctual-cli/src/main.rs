@@ -16,6 +16,7 @@ mod new;
 mod plan;
 mod printing;
 mod scheduler;
+mod system_file;
 mod top;
 
 use std::process::ExitCode;

@@ -19,10 +19,10 @@ use punctual_report::{
 };
 use punctual_sched::analysis::{self, Analysis};
 use punctual_scheduling::{Activity, Advice, HostOrder, Model, Part, Processor, Refusal, Schedule, Span};
-use punctual_simulation::Scenario;
 use serde_json::{Map, Value};
 
 use self::budget::Budgets;
+use crate::system_file;
 
 /// Settings of `plan`.
 #[derive(Args, Debug)]
@@ -110,10 +110,8 @@ fn without_tasks(options: &Options, schedule: &Schedule) -> Result<bool, String>
 
 /// Prints and writes the plan; returns whether the schedule is feasible.
 fn plan(options: &Options) -> Result<bool, String> {
-    let schedule = Schedule::read(&options.file).map_err(|error| match Scenario::read(&options.file) {
-        Ok(_) => format!("{} is a scenario: add --simulate", options.file.display()),
-        Err(_) => error.to_string(),
-    })?;
+    let schedule =
+        Schedule::read(&options.file).map_err(|error| system_file::misread(&options.file, error))?;
     let plan = Plan::of(&schedule);
     if plan.model.tasks.is_empty() {
         return without_tasks(options, &schedule);

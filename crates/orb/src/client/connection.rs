@@ -66,8 +66,9 @@ const COARSE: Duration = Duration::from_millis(50);
 const TICKS: Duration = Duration::from_millis(10);
 /// A connection unused for this time may have been closed by the server: it is checked before a oneway call.
 const CHECK_AFTER: Duration = Duration::from_secs(1);
-/// Time that the network may take to report that a request arrived after the end of its connection.
-const ANSWER: Duration = Duration::from_millis(200);
+/// Time that the network may take to report why a connection has ended: that a request arrived too late, or
+/// the reply to a request that was refused before its end.
+pub(super) const ANSWER: Duration = Duration::from_millis(200);
 /// Duration of one wait without a deadline.
 const WAIT_CHUNK: Duration = Duration::from_secs(3600);
 

@@ -85,6 +85,22 @@ impl Deadlines {
         }
     }
 
+    /// Returns these deadlines, or those that end this long from now, whichever end earlier.
+    pub(super) fn within(&self, timeout: Duration) -> Self {
+        let latest = Deadline {
+            at: Instant::now() + timeout,
+            timeout,
+        };
+        let earlier = |deadline: Option<Deadline>| {
+            let deadline = deadline.filter(|deadline| deadline.at < latest.at);
+            Some(deadline.unwrap_or(latest))
+        };
+        Self {
+            request: earlier(self.request),
+            reply: earlier(self.reply),
+        }
+    }
+
     /// Returns the latest end of a call.
     pub(super) fn of(&self, response: Response) -> Option<Instant> {
         let deadline = match response {

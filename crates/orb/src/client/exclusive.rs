@@ -14,7 +14,7 @@ use super::{
     attempts::{Attempt, broken, closed},
     call_context::CallContext,
     call_frame::CallFrame,
-    connection::{ClientConnection, ServeWhileWaiting, timed_out},
+    connection::{ANSWER, ClientConnection, ServeWhileWaiting, timed_out},
     connection_cache::PooledConnection,
     endpoint::Cancellation,
     reference::Reference,
@@ -61,16 +61,22 @@ impl Reference {
             &*self.core.configuration.network_mapping,
             route.network_priority(priority),
         );
-        if let Some(unsent) = self.send(&mut connection, frame.request.message(), context)? {
-            return Ok(Attempt::Again(unsent));
-        }
-        record(|| Record::new(Event::Sent).request(request_id).link(link));
-        connection.request_sent();
-        if !has_reply {
-            self.keep(connection);
-            return Ok(Attempt::Done(()));
-        }
-        let received = self.receive(connection, MessageType::Reply, request_id, context)?;
+        let received = match self.send(&mut connection, frame.request.message(), context) {
+            Ok(None) => {
+                record(|| Record::new(Event::Sent).request(request_id).link(link));
+                connection.request_sent();
+                if !has_reply {
+                    self.keep(connection);
+                    return Ok(Attempt::Done(()));
+                }
+                self.receive(connection, MessageType::Reply, request_id, context)?
+            }
+            Ok(Some(unsent)) => return Ok(Attempt::Again(unsent)),
+            Err(error) if has_reply && error.minor == Minor::WRITE_FAILED => {
+                self.receive_early(connection, request_id, context, error)?
+            }
+            Err(error) => return Err(error),
+        };
         let (connection, reply) = match received {
             Ok(replied) => replied,
             Err(closed) => return Ok(Attempt::Again(closed)),
@@ -121,6 +127,33 @@ impl Reference {
                 Ok(Some(connection.endpoint().named_in(error)))
             }
             Err(error) => Err(connection.endpoint().named_in(error)),
+        }
+    }
+
+    /// Returns the reply of a server that refused a request, and closed the connection, before it had
+    /// received the whole request; without such a reply, the error of the send.
+    #[cold]
+    fn receive_early(
+        &self,
+        mut connection: Box<PooledConnection>,
+        request_id: u32,
+        context: CallContext<'_>,
+        unsent: SystemException,
+    ) -> Result<Result<Replied, SystemException>, SystemException> {
+        let context = CallContext {
+            deadlines: context.deadlines.within(ANSWER),
+            ..context
+        };
+        if connection.wait_until(&context.deadlines).is_err() {
+            return Err(unsent);
+        }
+        match await_reply(&mut connection, MessageType::Reply, request_id, context) {
+            Ok(Some(reply)) => Ok(Ok((connection, reply))),
+            Ok(None) => Ok(Err(self.closed_by(&connection))),
+            Err(error) if error.minor == Minor::PEER_REJECTED_MESSAGE => {
+                Err(connection.endpoint().named_in(error))
+            }
+            Err(_) => Err(unsent),
         }
     }
 

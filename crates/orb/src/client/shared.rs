@@ -328,6 +328,11 @@ impl Reference {
                 .map_err(Ok)
         });
         let ticket = entered.ticket.take();
+        // A server that refuses a request before its end answers it nevertheless.
+        let sent = match sent {
+            Err(Ok(NotSent::Broken)) if ticket.is_some() => Ok(()),
+            sent => sent,
+        };
         if let Err(reason) = sent {
             if let Some(ticket) = ticket {
                 replies.withdraw(ticket, reply_buffer);

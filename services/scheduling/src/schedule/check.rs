@@ -55,6 +55,7 @@ pub(super) fn check(schedule: &Schedule) -> Result<(), Problem> {
     for (index, pool) in schedule.pools.iter().enumerate() {
         checks.pool(pool, &root.item("pool", index))?;
     }
+    checks.distinct_endpoints(&root)?;
     for (index, adapter) in schedule.adapters.iter().enumerate() {
         checks.adapter(adapter, &root.item("adapter", index))?;
     }
@@ -103,6 +104,40 @@ impl Checks<'_> {
             return key
                 .clone()
                 .problem("another `[[orb]]` is for the same host; a host has one");
+        }
+        Ok(())
+    }
+
+    /// Checks that no two ORBs and pools of a host listen at the same endpoint.
+    fn distinct_endpoints(&self, root: &Key) -> Result<(), Problem> {
+        let Schedule {
+            hosts, orbs, pools, ..
+        } = self.schedule;
+        let orbs = orbs.iter().enumerate().map(|(index, orb)| {
+            let key = root.item("orb", index);
+            (&orb.host, &orb.listen, key, "the ORB".to_owned())
+        });
+        let pools = pools.iter().enumerate().map(|(index, pool)| {
+            let key = root.item("pool", index);
+            (&pool.host, &pool.listen, key, format!("pool `{}`", pool.name))
+        });
+        let mut taken: Vec<(&String, &String, String)> = Vec::new();
+        for (host, listen, key, owner) in orbs.chain(pools) {
+            let host = host.as_ref().unwrap_or(&hosts[0].name);
+            for (index, endpoint) in listen.iter().enumerate() {
+                let mut same = taken
+                    .iter()
+                    .filter(|(at, other, _)| (*at, *other) == (host, endpoint));
+                if let Some((_, _, first)) = same.next() {
+                    let text =
+                        format!("{first} of this host already listens at `{endpoint}`; use another port");
+                    return key.item("listen", index).problem(text);
+                }
+                // The system chooses a different port for each.
+                if !endpoint.ends_with(":0") {
+                    taken.push((host, endpoint, owner.clone()));
+                }
+            }
         }
         Ok(())
     }

@@ -80,6 +80,12 @@ fn errors_name_position_key_and_a_valid_value() {
             "port 471110 is above 65535",
         ),
         (
+            "listen = [\"iiop://127.0.0.1:0\"]",
+            "listen = [\"iiop://127.0.0.1:4711\", \"iiop://127.0.0.1:4711\"]",
+            "orb[1].listen[2]: ",
+            "the ORB of this host already listens at `iiop://127.0.0.1:4711`",
+        ),
+        (
             "[[orb]]\nhost = \"radar\"",
             "[[orb]]",
             "orb[1]: ",

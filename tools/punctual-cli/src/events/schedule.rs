@@ -8,6 +8,7 @@ use punctual_scheduling::reconfigurable::{OperationId, ReconfigurableScheduler, 
 use punctual_system::signals::Reload;
 
 use super::{Failed, counted};
+use crate::system_file;
 
 /// A channel that follows the schedule of a file.
 pub struct Scheduled<'c> {
@@ -47,7 +48,8 @@ impl<'c> Scheduled<'c> {
 
     fn follow(&self) -> Result<String, String> {
         let file = self.file.display();
-        let mut scheduler = ReconfigurableScheduler::read(&self.file).map_err(|error| error.to_string())?;
+        let mut scheduler = ReconfigurableScheduler::read(&self.file)
+            .map_err(|error| system_file::misread(&self.file, error))?;
         let anomalies = scheduler.compute();
         if let Some(objection) = scheduler.objection() {
             return Err(format!("{file}: {objection}"));

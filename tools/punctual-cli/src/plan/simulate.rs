@@ -15,20 +15,17 @@ use punctual_sched::{
     dynamic::{Time, standard},
     simulator::{HostStatistics, Model, Simulation, Statistics, TaskStatistics},
 };
-use punctual_scheduling::Schedule;
 use punctual_simulation::{Scenario, Span};
 use serde_json::{Map, Value};
 
 use super::{Options, cannot_write, hint, milliseconds};
+use crate::system_file;
 use trace::Watcher;
 
 /// Simulates, prints and writes the results; returns whether every deadline was met.
 pub(super) fn simulate(options: &Options) -> Result<bool, String> {
     let mut scenario =
-        Scenario::read(&options.file).map_err(|error| match Schedule::read(&options.file) {
-            Ok(_) => format!("{error}; this is a schedule: omit --simulate"),
-            Err(_) => error.to_string(),
-        })?;
+        Scenario::read(&options.file).map_err(|error| system_file::misread(&options.file, error))?;
     scenario.seed = options.seed.unwrap_or(scenario.seed);
     scenario.until = options.until.unwrap_or(scenario.until);
     if scenario.until.is_zero() {

@@ -9,10 +9,12 @@ use punctual_scheduling::reconfigurable::{
 use serde_json::{Map, Value, json};
 
 use super::Show;
+use crate::system_file;
 
 /// Prints the schedule of the file.
 pub fn run(options: &Show) -> Result<ExitCode, Box<dyn Error>> {
-    let mut scheduler = ReconfigurableScheduler::read(&options.file)?;
+    let mut scheduler = ReconfigurableScheduler::read(&options.file)
+        .map_err(|error| system_file::misread(&options.file, error))?;
     if let Some(strategy) = options.strategy {
         scheduler = scheduler.strategy(strategy);
     }

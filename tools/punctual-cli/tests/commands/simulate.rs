@@ -203,7 +203,22 @@ fn invalid_arguments_and_files_end_with_2() {
         );
     }
     assert_eq!(run(["plan", FIGURE_6, "--seed", "1"]).code, 2);
-    let plain = run(["plan", FIGURE_6]);
-    assert_eq!(plain.code, 2);
-    assert!(plain.complained.contains("is a scenario: add --simulate"));
+}
+
+#[test]
+fn a_file_of_another_kind_names_its_command() {
+    let operations = "../../services/scheduling/flight.toml";
+    let schedule = "../../examples/02-lanes/lanes.toml";
+    for (command, file, advice) in [
+        (&["plan"][..], FIGURE_6, "`punctual plan --simulate "),
+        (&["plan"], operations, "`punctual scheduler show "),
+        (&["plan", "--simulate"], schedule, "`punctual plan .."),
+        (&["scheduler", "show"], schedule, "`punctual plan .."),
+        (&["scheduler", "show"], FIGURE_6, "`punctual plan --simulate "),
+    ] {
+        let refused = run(command.iter().chain(&[file]));
+        assert_ne!(refused.code, 0, "{command:?} {file}");
+        let text = refused.complained;
+        assert!(text.contains(advice), "{command:?} {file}: {text}");
+    }
 }

@@ -8,7 +8,7 @@ mod objects;
 
 use std::iter;
 
-use punctual::{Completion, Minor, Orb, SystemExceptionKind as Kind};
+use punctual::{Completion, ConnectionMode, Minor, Orb, PolicyOverrides, SystemExceptionKind as Kind};
 use punctual_fixtures::{
     conformance::probe::GreetError,
     peer::Peer,
@@ -118,20 +118,28 @@ fn a_client_learns_which_limit_its_request_exceeds() {
     let mut setup = Setup::default();
     setup.limits = setup.limits.max_message_size(4096);
     let server = setup.start();
-    let client = Orb::builder().lock_memory(false).build().unwrap();
-    let probe = server.reference_for(&client);
-    // So short that it is sent whole before the server closes the connection.
-    let refused = probe.greet(&"x".repeat(5000)).unwrap_err();
-    let GreetError::System(exception) = refused else {
-        panic!("{refused}")
-    };
-    let seen = (exception.kind, exception.minor, exception.completed);
-    assert_eq!(
-        seen,
-        (Kind::ImpLimit, Minor::MESSAGE_TOO_LARGE, NO),
-        "{exception}"
-    );
-    assert_eq!(probe.twice(2), Ok(4), "over another connection");
+    for mode in [ConnectionMode::Exclusive, ConnectionMode::Shared] {
+        let client = Orb::builder().lock_memory(false).build().unwrap();
+        let replies = client.threadpool().build().unwrap();
+        client.set_reply_threadpool(&replies).unwrap();
+        client.add_policies(PolicyOverrides::new().connection_mode(mode));
+        let probe = server.reference_for(&client);
+        // The longest ones are still being sent when the server closes the connection.
+        for length in [5000, 64 << 10, 2 << 20] {
+            let argument = "x".repeat(length);
+            for _ in 0..20 {
+                let refused = probe.greet(&argument).unwrap_err();
+                let GreetError::System(exception) = refused else {
+                    panic!("{refused}")
+                };
+                let seen = (exception.kind, exception.minor, exception.completed);
+                let expected = (Kind::ImpLimit, Minor::MESSAGE_TOO_LARGE, NO);
+                assert_eq!(seen, expected, "{mode:?}, {length}: {exception}");
+                assert_eq!(probe.twice(2), Ok(4), "over another connection");
+            }
+        }
+        client.shutdown_and_wait().unwrap();
+    }
 }
 
 const fn case(
