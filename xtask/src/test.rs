@@ -152,12 +152,12 @@ pub const STEPS: &[Step] = &[
     },
     Step {
         name: "wasm",
-        what: "the crates without input and output build for a target without either",
+        what: "the crates without input and output build for wasm",
         run: Run::Check(wasm),
     },
     Step {
         name: "musl",
-        what: "the ORB compiles for static programs",
+        what: "the ORB builds for static programs",
         run: Run::Check(musl),
     },
     Step {

@@ -261,7 +261,7 @@ const WIDE_LABEL: usize = 0;
 /// The encoded form of one type code, little-endian.
 pub(crate) struct Writer {
     pub(crate) octets: Vec<u8>,
-    /// As in [`TypeCode`].
+    /// Nested sequences, as in [`TypeCode`].
     open: Vec<(usize, String)>,
 }
 

@@ -35,7 +35,7 @@ impl TypeCodeView<'_> {
     /// the types different.
     ///
     /// # Errors
-    /// As [`Self::to_owned`].
+    /// Like [`Self::to_owned`].
     pub fn compact(&self) -> Result<TypeCode, CdrError> {
         Rebuild::new(true, self).type_code(self)
     }

@@ -56,7 +56,7 @@ impl TypeCode {
         }
     }
 
-    /// Shares a type code that is kept for ever, without a copy.
+    /// Shares a type code that is kept forever, without a copy.
     #[doc(hidden)]
     pub fn shared(code: &'static Self) -> Self {
         Self::from_static(&code.octets)
@@ -365,7 +365,7 @@ impl<'a> TypeCodeView<'a> {
         self.resolved_in_steps(|| Ok(()))
     }
 
-    /// As [`Self::resolved`], calling `step` for each typedef.
+    /// Like [`Self::resolved`], calling `step` for each typedef.
     pub(crate) fn resolved_in_steps(
         &self,
         mut step: impl FnMut() -> Result<(), CdrError>,
@@ -574,7 +574,7 @@ impl<'a> UnionView<'a> {
         Ok((label, name.read()?, of))
     }
 
-    /// As [`Self::next`]; the name is read on request only.
+    /// Like [`Self::next`]; the name is read on request only.
     pub(crate) fn next_unread(&mut self) -> Result<(i128, Name<'a>, TypeCodeView<'a>), CdrError> {
         let label = discriminator(self.label_kind, &mut self.parameters.decoder)?;
         let name = Name::pass(&mut self.parameters.decoder)?;

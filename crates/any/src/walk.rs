@@ -400,7 +400,7 @@ fn expect_within_bound(
     }
 }
 
-/// The value of an enum that has so many.
+/// Enumerator of an enum with this many enumerators.
 fn pass_enumerator(
     enumerators: usize,
     from: &mut Decoder<'_>,

@@ -32,7 +32,8 @@ const NAME_WORDS: usize = 2;
 /// | 4, 5 | name of the thread, 16 octets, padded with zeros |
 /// | 6, 7 | name of the process (of its first thread) |
 ///
-/// The [names of operations](crate::operations) follow, then the records of 4 words. Record `n` is at `n` modulo the capacity:
+/// The [names of operations](crate::operations) follow, then the records of 4 words. Record `n` is at `n`
+/// modulo the capacity:
 ///
 /// | word | content |
 /// |---|---|

@@ -103,8 +103,8 @@ pub fn record(make: impl FnOnce() -> Record) {
     }
 }
 
-/// As [`record()`], of a record whose detail is the [hash](crate::operation_id) of an operation; the name is
-/// kept in the file, too.
+/// Like [`record()`], of a record whose detail is the [hash](crate::operation_id) of an operation; the name
+/// is kept in the file, too.
 #[inline]
 pub fn record_operation(name: &str, make: impl FnOnce() -> Record) {
     if is_on() {

@@ -64,7 +64,7 @@ pub enum FragmentError {
     #[error("a fragment is too short to hold a request id")]
     Truncated,
     /// The fragment adds nothing and is not the last one.
-    #[error("an empty fragment that is not the last one")]
+    #[error("empty fragment before the last one")]
     Empty,
     /// The whole message would exceed the limit.
     #[error(
@@ -139,9 +139,7 @@ pub enum UrlError {
     #[error("`{0}` names no protocol; did you mean `corbaloc::{0}`?")]
     MissingProtocol(String),
     /// A protocol other than `iiop` without an address, as in a path with `/`, which ends the address.
-    #[error(
-        "`{0}:` has no address; a path has `%2f` in place of `/`: `corbaloc:{0}:1.2@%2frun%2fserver/Key`"
-    )]
+    #[error("`{0}:` has no address; a path has `%2f` instead of `/`: `corbaloc:{0}:1.2@%2frun%2fserver/Key`")]
     NoAddress(String),
     /// `rir:` is combined with an address.
     #[error("`rir:` cannot be combined with addresses; use `corbaloc:rir:/NameService`")]

@@ -105,8 +105,8 @@ impl<H: RequestHandler> Lane<H> {
 
     fn admit(&self, stream: Box<dyn Stream>, acceptor: &Acceptor) {
         static FULL: Notice = Notice::new(
-            "punctual: a lane refuses clients because it has as many connections as it may have, and none is \
-             idle; raise Limits::max_connections if they are wanted\n",
+            "punctual: a lane refuses clients because it has reached its limit of connections and none is idle; \
+             raise Limits::max_connections to admit more\n",
         );
         let share = self.accepting.share.get().map(DescriptorShare::connections);
         let limit = self

@@ -65,7 +65,7 @@ impl<H: ServingSlot> Worker<'_, H> {
     /// Serves a connection until it ends, or the lane stops.
     fn serve_dedicated(&mut self, connection: &Arc<Connection<H>>) {
         let mut consecutive = 0;
-        // Also of each `write`, in which the thread would wait for ever for a peer that does not read.
+        // Also of each `write`, in which the thread would wait forever for a peer that does not read.
         let _ = connection
             .stream()
             .set_timeout(Some(self.lane.limits().message_completion));

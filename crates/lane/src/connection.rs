@@ -33,7 +33,7 @@ pub(crate) struct Connection<H: RequestHandler> {
     /// Identification for the flight recorder.
     pub(crate) link: Link,
     pub(crate) role: Role<H>,
-    /// For calls over a connection that the peer has opened and made bidirectional.
+    /// Client role for calls over a connection that the peer has opened and made bidirectional.
     pub(crate) callbacks: OnceLock<Arc<ClientRole<H>>>,
     pub(crate) state: ConnectionState,
     pub(crate) budgets: Budgets,
@@ -49,7 +49,7 @@ pub(crate) struct Connection<H: RequestHandler> {
     pub(crate) unpaid: Unpaid,
 }
 
-/// Which messages arrive over a connection.
+/// Messages that arrive over a connection.
 pub(crate) enum Role<H: RequestHandler> {
     /// Requests: the peer opened it.
     Server(H::PeerData),

@@ -123,7 +123,7 @@ impl<H: RequestHandler> ConnectionTable<H> {
     }
 
     /// Returns an accepted connection that gives way to a new one: one that is stalled, or one that can be
-    /// closed in good order. `peer`: among its own connections.
+    /// closed gracefully. `peer`: among its own connections.
     pub(crate) fn gives_way(
         &self,
         peer: Option<PeerKey>,
@@ -149,7 +149,7 @@ impl<H: RequestHandler> ConnectionTable<H> {
         }
     }
 
-    /// A connection that can be closed in good order, among the first [`EXAMINED_FOR_ROOM`] in the order of
+    /// A connection that can be closed gracefully, among the first [`EXAMINED_FOR_ROOM`] in the order of
     /// idleness: the first over which nothing has arrived since it was examined before, else the first over
     /// which nothing happens now.
     fn oldest_idle(&self, peer: Option<PeerKey>) -> Option<Arc<Connection<H>>> {

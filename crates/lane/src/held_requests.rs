@@ -11,7 +11,7 @@ pub(crate) struct HeldRequests<H: RequestHandler> {
     queue: OnceLock<RequestQueue<H>>,
     /// Number of announcements.
     announced: PiMutex<u64>,
-    /// For threads that keep the request of their dedicated connection.
+    /// Signals threads that keep the request of their dedicated connection.
     changed: PiCondvar,
 }
 

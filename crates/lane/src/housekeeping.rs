@@ -20,7 +20,7 @@ const EXAMINED_AT_ONCE: usize = 64;
 const CLOSED_AT_ONCE: usize = 4;
 
 impl<H: RequestHandler> Lane<H> {
-    /// How long a thread may wait before the next check is due; `None`: for ever.
+    /// How long a thread may wait before the next check is due; `None`: forever.
     pub(crate) fn next_check(&self) -> Option<Duration> {
         let pending = &self.pending_work;
         if pending.unfinished_search.load(Ordering::Relaxed) {
@@ -76,7 +76,7 @@ impl<H: RequestHandler> Lane<H> {
         self.events.chores.add(now);
     }
 
-    /// Closes a connection in good order: its peer has sent no complete request that is not answered.
+    /// Closes a connection gracefully: its peer has sent no complete request that is not answered.
     pub(crate) fn close_unused(&self, connection: &Arc<Connection<H>>) {
         self.counters.connections.idle.add_one();
         connection.send_close();

@@ -4,7 +4,7 @@
 #[derive(Default)]
 pub(crate) struct MessageStore {
     octets: Vec<u8>,
-    /// For each block its successor, in its message or in the list of free blocks.
+    /// Successor of each block, in its message or in the list of free blocks.
     next: Vec<u32>,
     free: u32,
 }

@@ -51,6 +51,7 @@ pub fn serve_until_ended<H: ServingSlot>(
 /// System calls: six, where blocking has none before its `read` (register and remove, two checks, the wait,
 /// and fetching its event). A request that is served meanwhile costs this wait in addition to its usual cost.
 /// The requests served run inside the waiting upcall, on the same stack: a reply that arrives meanwhile is
+/// read only after they have returned.
 fn serve_meanwhile<H: ServingSlot, R>(wait: impl FnOnce(&mut Worker<'_, H>) -> R) -> Option<R> {
     let (lane, home, handler, buffers, unserved) = ServingThread::<H>::current(|serving| {
         let (lane, home) = (Arc::clone(&serving.lane), Arc::clone(&serving.home));

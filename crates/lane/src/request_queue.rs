@@ -36,9 +36,9 @@ use crate::{
 pub(crate) struct RequestQueue<H: RequestHandler> {
     state: PiMutex<State<H>>,
     counters: QueueCounters,
-    /// For threads that wait for nothing else.
+    /// Condition of threads that wait for the queue alone.
     arrived: PiCondvar,
-    /// For threads that wait for the reply to a call of their own as well.
+    /// Condition of threads that wait for the reply to a call of their own as well.
     doorbell: Doorbell,
     /// Number of the latter.
     nested: AtomicUsize,
@@ -222,7 +222,7 @@ impl<H: RequestHandler> RequestQueue<H> {
         Ok(())
     }
 
-    /// Waits for a request within the timeout (`None`: for ever) and moves the oldest one to the buffers; or
+    /// Waits for a request within the timeout (`None`: forever) and moves the oldest one to the buffers; or
     /// until `is_asked`, which has precedence, and which a thread checks again after
     /// [`Self::wake_for_others`].
     pub(crate) fn wait(

@@ -85,7 +85,6 @@ impl<H: ServingSlot> Worker<'_, H> {
                 self.lane.watch_congestion();
                 return Flow::Break(AfterServing::Keep);
             }
-            // The server may have sent replies before it closed the connection.
             Err(_) => match &connection.role {
                 // The server may have sent replies before it closed the connection.
                 Role::Client(client) => self.lane.note_write_failed(connection, client),

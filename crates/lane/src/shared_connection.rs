@@ -30,7 +30,7 @@ impl<H: RequestHandler> SharedConnection<H> {
         self.connection.link
     }
 
-    /// Which calls may share it.
+    /// Calls that may share it.
     pub fn purpose(&self) -> &H::Purpose {
         &self.client.purpose
     }

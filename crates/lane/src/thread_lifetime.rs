@@ -22,7 +22,7 @@ pub enum ThreadLifetime {
     Infinite,
     /// A thread ends when it has received no request for this time.
     IdleTimeout(Duration),
-    /// For this time, regardless of its load; a request in service is completed.
+    /// Exists for this time, regardless of its load; a request in service is completed.
     RunTime(Duration),
 }
 

@@ -96,7 +96,7 @@ pub enum OrbError {
     /// A request was still being executed by the object after [`crate::Limits::deactivation`] (TIMEOUT).
     #[error(
         "the object accepts no further request, but has been executing one for more than {0:?}; its servant is dropped \
-         when another object is activated or deactivated, or when the ORB is shut down. To wait longer, set \
+         when another object is activated or deactivated, or when the ORB is shut down; to wait longer, set \
          `Limits::deactivation`"
     )]
     StillInUse(Duration),
@@ -107,12 +107,12 @@ pub enum OrbError {
     InUpcall,
     /// The threads of the pool do not wait in a poller, so no lane of it can run the handlers of calls.
     #[error(
-        "a pool that buffers requests, or whose threads block in `read`, runs no handlers of calls; choose \
+        "callback handlers cannot run in a pool that buffers requests or blocks in `read`; choose \
          another pool, or threads of your own with `Orb::callbacks`"
     )]
     CallbacksNeedPolledLanes,
     /// The adapter's manager has been deactivated, which is final (`POAManager::AdapterInactive`).
-    #[error("the adapter's manager has been deactivated for ever; create another adapter")]
+    #[error("the adapter's manager has been permanently deactivated; create another adapter")]
     ManagerInactive,
     /// The thread pool has been destroyed, or its ORB no longer exists (`RTCORBA::RTORB::InvalidThreadpool`).
     #[error("the thread pool has been destroyed; create another one with `Orb::threadpool`")]
@@ -125,7 +125,8 @@ pub enum OrbError {
     PoolInUse(String),
     /// Objects of the adapter cannot have this priority (BAD_PARAM).
     #[error(
-        "priority {0} is served by no lane of the adapter's pool or contained in none of its bands; use another one, or add a lane or band"
+        "no lane of the adapter's pool serves priority {0}, or no band contains it; use another priority, or \
+         add a lane or band"
     )]
     PriorityNotServed(Priority),
     /// The object already has a different priority (BAD_INV_ORDER).

@@ -182,7 +182,7 @@ impl Objects {
         Ok(())
     }
 
-    /// Adds a component to all references that are made from now on, in place of one with the same tag.
+    /// Adds a component to all references that are made from now on, instead of one with the same tag.
     pub(crate) fn add_component(&self, component: TaggedComponent) {
         let mut components = self.components.lock();
         components.retain(|other| other.tag != component.tag);

@@ -74,7 +74,7 @@ impl ServingPool {
 /// State of the adapters that share a manager.
 pub(crate) struct ManagerCore {
     managed: PiMutex<Managed>,
-    /// For collocated callers.
+    /// State for collocated callers.
     changed: PiCondvar,
 }
 

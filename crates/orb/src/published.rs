@@ -32,7 +32,7 @@ impl Published {
         self.part_of(key).load().as_deref()?.get(key).cloned()
     }
 
-    /// Publishes a reference, in place of an earlier one with this key.
+    /// Publishes a reference, instead of an earlier one with this key.
     pub(crate) fn insert(&self, key: &[u8], ior: Ior) {
         let (key, ior) = (Arc::<[u8]>::from(key), Arc::new(ior));
         self.part_of(&key).rcu(|part| {

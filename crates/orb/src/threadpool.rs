@@ -332,7 +332,7 @@ impl ThreadPoolBuilder {
     /// none. Without it, requests wait in the sockets while all threads of their lane are in upcalls, and
     /// clients that send large amounts block in `write`. With it they are read and queued; requests beyond
     /// the limits are refused with TRANSIENT, completed NO. Requests start in the order in which they were
-    /// read. The reading thread is named like the others of its lane, with `io` in place of a number, and has
+    /// read. The reading thread is named like the others of its lane, with `io` instead of a number, and has
     /// their priority, stack and CPUs. Buffering costs two system calls and two thread switches per request.
     ///
     /// With [`Self::allow_borrowing`], threads of lower lanes also take requests from the queue.

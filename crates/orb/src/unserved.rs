@@ -1,5 +1,5 @@
 //! Default pools of this process that no thread serves: `Orb::run` has not been called. A call to one of
-//! them, made before, would wait for ever if its own thread was to call `run` afterwards.
+//! them, made before, would wait forever if its own thread was to call `run` afterwards.
 
 use std::{
     sync::{Arc, Weak},

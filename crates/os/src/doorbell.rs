@@ -56,7 +56,7 @@ impl AsFd for Doorbell {
     }
 }
 
-/// For passing the bell to another process.
+/// Descriptor, to be passed to another process.
 impl From<Doorbell> for OwnedFd {
     fn from(bell: Doorbell) -> Self {
         bell.eventfd

@@ -1,6 +1,6 @@
 //! Punctual: everything that touches the operating system, and all unsafe code.
 //!
-//! Linux 5.14 or later (priority-inheriting locks with a monotonic timeout), with the GNU C library.
+//! Linux 5.14 or later (priority-inheriting locks with a monotonic timeout), with glibc or musl.
 //!
 //! | Task | Module |
 //! |---|---|

@@ -11,7 +11,7 @@ use priority_inheriting_lock::{PriorityInheritingLock, PriorityInheritingLockGua
 /// Keep critical sections short and free of blocking operations: a waiter of any priority waits for the
 /// owner's whole critical section.
 ///
-/// Panics, where other mutexes would block for ever, when
+/// Panics, where other mutexes would block forever, when
 /// - the owner locks or `try_lock`s it again;
 /// - a thread locks it after its owner has ended without unlocking (a guard was leaked).
 ///

@@ -91,7 +91,7 @@ impl<'s> Current<'s> {
     }
 
     /// Executes a segment like [`Self::segment`], with its own deadline and its own policy for work that can
-    /// no longer meet it, in place of those of the parameters and of the endsystem.
+    /// no longer meet it, instead of those of the parameters and of the endsystem.
     ///
     /// ```
     /// use std::time::Duration;
@@ -115,7 +115,7 @@ impl<'s> Current<'s> {
     /// ```
     ///
     /// # Errors
-    /// As [`Self::segment`]; TIMEOUT with OPERATION_CANCELLED if it was cancelled, with COMPLETED_NO before
+    /// Like [`Self::segment`]; TIMEOUT with OPERATION_CANCELLED if it was cancelled, with COMPLETED_NO before
     /// its beginning.
     pub fn timed_segment<R, E: From<SchedulingError>>(
         &self,
@@ -156,7 +156,7 @@ impl<'s> Current<'s> {
     /// ```
     ///
     /// # Errors
-    /// As [`Self::segment`].
+    /// Like [`Self::segment`].
     pub fn segment_with_implicit<R, E: From<SchedulingError>>(
         &self,
         name: &str,
@@ -182,7 +182,7 @@ impl<'s> Current<'s> {
     /// ```
     ///
     /// # Errors
-    /// As [`Self::segment`]; nothing has changed then.
+    /// Like [`Self::segment`]; nothing has changed then.
     pub fn begin_scheduling_segment(
         &self,
         name: &str,
@@ -467,7 +467,7 @@ impl<'s> Current<'s> {
     /// ```
     ///
     /// # Errors
-    /// As [`Self::scheduling_point`].
+    /// Like [`Self::scheduling_point`].
     pub fn sleep_until(&self, time: Time) -> Result<(), SystemException> {
         activations::wait_until(self.endsystem, time)
     }

@@ -65,7 +65,7 @@ impl DistributableThread {
     ///
     /// A thread that is in a two-way call continues at the other host, which is not notified. When the call
     /// ends, by a reply, an exception or a timeout, it fails with THREAD_CANCELLED; without a timeout that
-    /// may take for ever. The same holds for a thread that waits for an asynchronous reply.
+    /// may take forever. The same holds for a thread that waits for an asynchronous reply.
     /// [`Self::cancel_everywhere`] cancels the thread at its head instead, so that the reply arrives sooner.
     ///
     /// # Errors
@@ -84,7 +84,7 @@ impl DistributableThread {
     /// [`remote`](crate::remote).
     ///
     /// # Errors
-    /// As [`Self::cancel`].
+    /// Like [`Self::cancel`].
     ///
     /// ```
     /// use std::time::Duration;
@@ -106,7 +106,7 @@ impl DistributableThread {
     /// Locates its head, at any number of hosts. Returns after `timeout` at the latest.
     ///
     /// # Errors
-    /// As [`Self::cancel`].
+    /// Like [`Self::cancel`].
     pub fn whereabouts(&self, timeout: Duration) -> Result<Whereabouts, SystemException> {
         search(&*self.endsystem, self.id, false, timeout)
     }
@@ -114,7 +114,7 @@ impl DistributableThread {
     /// `state`: state of the thread.
     ///
     /// # Errors
-    /// As [`Self::cancel`].
+    /// Like [`Self::cancel`].
     pub fn state(&self) -> Result<DistributableThreadState, SystemException> {
         match self.endsystem.dispatcher.is_cancelled(self.id) {
             Some(false) => Ok(DistributableThreadState::Active),

@@ -120,7 +120,7 @@ impl ResourceManager {
         }
     }
 
-    /// As [`lock`](Self::lock), but waits for at most `max_wait`, and not at all if that is zero; `None` if
+    /// Like [`lock`](Self::lock), but waits for at most `max_wait`, and not at all if that is zero; `None` if
     /// another thread still owns the resource. The CORBA operation counts units of 100 ns; this one has a
     /// resolution of one nanosecond, on the monotonic clock.
     ///

@@ -42,7 +42,7 @@ impl Segment<'_> {
     /// scheduling point.
     ///
     /// # Errors
-    /// As [`Current::update_scheduling_segment`](crate::Current::update_scheduling_segment): BAD_PARAM inside
+    /// Like [`Current::update_scheduling_segment`](crate::Current::update_scheduling_segment): BAD_PARAM inside
     /// a nested segment.
     pub fn update(&self, parameters: SchedulingParameters) -> Result<(), SchedulingError> {
         activations::update(self.endsystem, self.name, parameters, None)

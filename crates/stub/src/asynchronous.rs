@@ -192,8 +192,8 @@ impl<T, E: From<SystemException>, D: DecodeReply<T, E>> AsyncCall<T, E, D> {
         self.advance(WaitMode::Until(deadline))
     }
 
-    /// As [`Self::wait`], but blocks up to `timeout`: `Messaging::Poller`. Returns the call itself if it has
-    /// not ended by then.
+    /// Like [`Self::wait`], but blocks up to `timeout`: `Messaging::Poller`. Returns the call itself if it
+    /// has not ended by then.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }

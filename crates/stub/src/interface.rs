@@ -188,7 +188,7 @@ pub trait Servant: Send + Sync {
     /// Returns the description of its interface in an interface repository: `_get_interface`.
     fn interface(&self) -> Option<ObjectRef>;
 
-    /// Returns whether it executes the operations of `CORBA::Object` itself, in place of the ORB.
+    /// Returns whether it executes the operations of `CORBA::Object` itself, instead of the ORB.
     fn executes_object_operations(&self) -> bool {
         false
     }

@@ -226,7 +226,7 @@ impl<'m, 'l> Upcall<'m, 'l> {
         self.reply
     }
 
-    /// Has the client send its request to this object instead: LOCATION_FORWARD, in place of all results.
+    /// Has the client send its request to this object instead: LOCATION_FORWARD, instead of all results.
     ///
     /// # Errors
     /// MARSHAL or a similar exception if the reply has no room for the reference.

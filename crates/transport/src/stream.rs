@@ -100,14 +100,14 @@ pub trait Listener: Send + Sync {
     /// one. All others mean that the system cannot accept for now.
     fn accept(&self) -> io::Result<Option<Box<dyn Stream>>>;
 
-    /// As [`Self::accept`], and calls `admits` before anything expensive is done for a connection. The stream
-    /// of a connection that is not admitted is returned nevertheless, for the lane to close it in good order,
-    /// unless it does not exist yet.
+    /// Like [`Self::accept`], and calls `admits` before anything expensive is done for a connection. The
+    /// stream of a connection that is not admitted is returned nevertheless, for the lane to close it
+    /// gracefully, unless it does not exist yet.
     ///
     /// Default: calls it after accepting.
     ///
     /// # Errors
-    /// As [`Self::accept`].
+    /// Like [`Self::accept`].
     fn accept_from(&self, admits: &mut dyn FnMut(Origin) -> bool) -> io::Result<Option<Box<dyn Stream>>> {
         let accepted = self.accept()?;
         if let Some(stream) = &accepted {

@@ -313,7 +313,7 @@ table! {
         "this form of a value is not supported; send neither local objects nor values that their type code \
          does not describe in an `any`, and no text that is split between chunks of a value in a reply";
     VALUE_CYCLIC = 104, NoImplement,
-        "values refer to each other in a circle, which nothing would ever release; send an id in place of \
+        "values refer to each other in a circle, which nothing would ever release; send an id instead of \
          the reference that closes the circle";
     VALUE_MALFORMED = 105, Marshal,
         "tags, chunks or indirections of a value are malformed; check that both sides were compiled from \

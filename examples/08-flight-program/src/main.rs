@@ -38,7 +38,7 @@ const PHASE: Duration = Duration::from_millis(1_000);
 struct Program {
     dispatcher: OnceLock<ScheduledDispatcher<Run>>,
     ids: Vec<OperationId>,
-    /// For each operation: in time, late, cancelled.
+    /// Counts of each operation: in time, late, cancelled.
     counts: Vec<[AtomicU32; 3]>,
 }
 

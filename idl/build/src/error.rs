@@ -22,8 +22,8 @@ pub enum Error {
     },
     /// No file has an operation, attribute or interface of this name whose servants could answer later.
     #[error(
-        "`deferred(\"{name}\")`: no file has an operation with a reply, an attribute or an interface of this \
-         name that objects can have; write it with its modules, as in `Lab::Analyser::analyse`"
+        "`deferred(\"{name}\")`: no two-way operation, attribute or interface that is not local has this \
+         name; write it with its modules, as in `Lab::Analyser::analyse`"
     )]
     NotDeferrable {
         /// The name.
@@ -31,8 +31,8 @@ pub enum Error {
     },
     /// No file has a type that the name of attributes stands for.
     #[error(
-        "`attribute(\"{name}\", ..)`: no file has a struct, enum, union, exception or value type of this name \
-         or in what has it; write it with its modules, as in `Lab::Sample`"
+        "`attribute(\"{name}\", ..)`: no struct, enum, union, exception or value type has this name or is \
+         declared in a module or interface of this name; write it with its modules, as in `Lab::Sample`"
     )]
     NoTypes {
         /// The name.
@@ -50,8 +50,8 @@ pub enum Error {
     },
     /// No included file declares anything in the module of an external path.
     #[error(
-        "`extern_path(\"{name}\", ..)`: no included file declares anything in a module of this name; what the \
-         compiled files declare themselves is always generated"
+        "`extern_path(\"{name}\", ..)`: no included file declares anything in a module of this name; \
+         declarations of the compiled files themselves are always generated"
     )]
     NotIncluded {
         /// The name.

@@ -32,7 +32,7 @@ pub struct InterfaceId(pub usize);
 /// Rust module of a definition.
 #[derive(Clone, Debug, Default)]
 pub struct ModulePath {
-    /// For what other code declares: the module of that code in which [`Self::names`] begin.
+    /// Declared by other code: the module of that code in which [`Self::names`] begin.
     pub external: Option<TokenStream>,
     /// Modules, outermost first.
     pub names: Vec<String>,
@@ -82,7 +82,7 @@ pub struct Facts {
     pub large: bool,
     /// Octets of all values of which the functions that decode it, one inside the other, hold a copy each.
     pub decoding: u64,
-    /// For a typedef, the last one of the chain of typedefs that it begins.
+    /// The typedef itself, or the last one of the chain of typedefs that it begins.
     pub last_alias: Option<TypeId>,
 }
 

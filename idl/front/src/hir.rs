@@ -261,7 +261,7 @@ pub struct Exception {
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Union {
-    /// As written; an integer type, char, boolean or an enum, possibly through typedefs.
+    /// Declared type; an integer type, char, boolean or an enum, possibly through typedefs.
     pub discriminator: Type,
     /// Cases in source order.
     pub cases: Vec<Case>,
@@ -378,7 +378,7 @@ pub struct Typedef {
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Constant {
-    /// As written.
+    /// Spelling in the source.
     pub ty: Type,
     /// Evaluated value, within the range of its type.
     pub value: ConstantValue,

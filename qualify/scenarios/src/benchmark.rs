@@ -23,9 +23,10 @@ pub struct Benchmark {
     /// Measures on a prepared machine. If it measures less than [`Length::Full`] would, the outcome's
     /// parameter `shortened` states what was left out, in a sentence.
     pub run: fn(&mut Testbed) -> Result<Findings, Error>,
-    /// Under which its claims must not hold, the most telling one first: a quick run measures only that one.
+    /// Controls under which its claims must not hold, the strongest first: a quick run measures only that
+    /// one.
     pub controls: &'static [Control],
-    /// Which claims that do not hold must hold under which of the controls.
+    /// Claims that do not hold, and the controls under which they must.
     pub restored: &'static [Restored],
 }
 

@@ -7,7 +7,7 @@ use punctual_harness::child::{ChildError, Failure};
 /// An error that ends a measurement with exit code 2.
 pub type Error = Box<dyn std::error::Error + Send + Sync>;
 
-/// Lack of a right, of a program or of support by the kernel, with advice: a reason to skip a measurement,
+/// Missing right, program or support by the kernel, with advice: a reason to skip a measurement,
 /// unlike other errors.
 #[derive(Debug)]
 pub(crate) struct Missing(pub(crate) String);

@@ -36,7 +36,7 @@ pub(crate) const BENCHMARK: Benchmark = benchmark::<InversionCheck>();
 
 const EXCHANGED: Control = Control {
     id: "exchanged",
-    about: "lanes in place of the pool without lanes, and the other way round",
+    about: "lanes instead of the pool without lanes, and the other way round",
     breaks: &["lanes.longest", "without-lanes.over"],
 };
 const ONE_SIDE: Control = Control {

@@ -79,7 +79,7 @@ impl Termination {
     }
 }
 
-/// SIGHUP as the request to read settings again, in place of termination.
+/// SIGHUP as the request to read settings again, instead of termination.
 ///
 /// ```
 /// use punctual_system::signals::{Reload, Termination};

@@ -145,7 +145,7 @@ pub enum Cause {
     },
     /// Kernel or host withheld the CPU, as defined in [`crate::inversion`].
     Hole(HoleSource),
-    /// Not recorded.
+    /// Time that is not recorded.
     Unknown,
 }
 

@@ -129,7 +129,7 @@ impl DistributableThread {
         self.spans.iter().map(|span| span.until_ns).max().unwrap_or(0)
     }
 
-    /// Returns for how long it had an activity.
+    /// Returns the total time in which it had an activity.
     pub fn total_ns(&self, doing: &Doing) -> u64 {
         let spans = self.spans.iter().filter(|span| span.what == *doing);
         spans.map(|span| span.until_ns - span.from_ns).sum()

@@ -14,7 +14,7 @@ pub trait Command: Send + 'static {
     /// [`Hopeless`]: the command has given up at a checkpoint.
     fn execute(&mut self, execution: &Execution) -> Result<(), Hopeless>;
 
-    /// Called in place of (the rest of) the execution when the command is cancelled. Must be short: the
+    /// Called instead of (the rest of) the execution when the command is cancelled. Must be short: the
     /// thread of the level calls it, or the supplier whose command takes its place.
     fn cancelled(&mut self, _: Cancellation) {}
 }

@@ -19,7 +19,7 @@ pub struct LevelStatistics {
     pub rejected: u64,
     /// Number of commands that gave way to newer ones ([`Overflow::DropOldest`](crate::Overflow::DropOldest)).
     pub dropped: u64,
-    /// Number of hopeless commands that were cancelled in place of being executed.
+    /// Number of hopeless commands that were cancelled instead of being executed.
     pub cancelled_before: u64,
     /// Number of commands that ended at a checkpoint because they had become hopeless.
     pub cancelled_at_checkpoint: u64,

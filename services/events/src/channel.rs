@@ -522,7 +522,7 @@ pub(crate) fn copy(event: &mut Event, source: &Event, ttl: i32) {
     event.data.any_value.clone_from(&source.data.any_value);
 }
 
-/// As [`copy`].
+/// Like [`copy`].
 pub(crate) fn copy_view(event: &mut Event, view: &EventView<'_>, ttl: i32) {
     event.header.clone_from(&view.header);
     event.header.ttl = ttl;

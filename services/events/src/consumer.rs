@@ -39,7 +39,7 @@ pub(crate) trait Sink: Send + Sync {
         None
     }
 
-    /// Events were dropped in place of being delivered, because they could no longer meet their deadline.
+    /// Events were dropped instead of being delivered, because they could no longer meet their deadline.
     fn cancelled(&self, _: &[Arc<Event>]) {}
 
     /// The channel ends.
@@ -147,7 +147,7 @@ pub(crate) enum Offered {
     /// The filter did not accept it, or the consumer is suspended.
     Ignored,
     Queued,
-    /// Queued, in place of the set for which the delivery is scheduled.
+    /// Queued, instead of the set for which the delivery is scheduled.
     Replaced,
     /// Queued, and a thread must deliver it.
     Schedule,
@@ -398,7 +398,7 @@ impl Consumer {
         state.has_more()
     }
 
-    /// Drops the set that arrived then in place of delivering it; returns whether more is queued.
+    /// Drops the set that arrived then instead of delivering it; returns whether more is queued.
     pub(crate) fn give_up(&self, arrived: Time, limits: &ChannelLimits) -> bool {
         if self.next_arrival() > arrived {
             // Overflow has removed it. What is next may still be in time.
@@ -480,7 +480,7 @@ impl Consumer {
         self.end(false)
     }
 
-    /// As [`disconnect`](Self::disconnect), and counts what waits as lost.
+    /// Like [`disconnect`](Self::disconnect), and counts what waits as lost.
     pub(crate) fn expel(&self) -> bool {
         self.end(true)
     }
@@ -608,7 +608,7 @@ impl State {
         let timer = self.tree.timers()[index];
         let next = match timer.timeout {
             Timeout::Once => None,
-            // Without a burst for what was missed.
+            // Missed periods are skipped.
             Timeout::Interval | Timeout::Deadline => Some(later(due, timer.interval).max(now)),
         };
         self.due[index] = next;

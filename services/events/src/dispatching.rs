@@ -25,7 +25,7 @@ pub(crate) struct Threads {
 enum Kind {
     Reactive,
     Lanes {
-        /// From the highest priority to the lowest. Locked while they change.
+        /// Lanes, from the highest priority to the lowest. Locked while they change.
         lanes: PiMutex<Vec<Lane>>,
         /// One for each lane that there has been, by its level.
         backlogs: PiMutex<Vec<Arc<LaneBacklog>>>,
@@ -309,7 +309,7 @@ fn levels(
 }
 
 impl Mapping {
-    /// As the lanes of an ORB.
+    /// Settings like those of an ORB's lanes.
     pub(crate) fn of(orb: &Orb) -> Self {
         Self(Arc::new(orb.thread_scheduling()))
     }

@@ -14,7 +14,7 @@ pub enum EventError {
     /// The channel has too many consumers, with former ones whose callbacks have not returned, or for which a
     /// command still waits.
     #[error(
-        "the channel has {0} consumers, its limit, or former ones that a thread has still to leave; disconnect \
+        "the channel has {0} consumers, its limit, including disconnected ones still in use by a thread; disconnect \
          some, or raise `ChannelLimits::consumers`"
     )]
     TooManyConsumers(usize),
@@ -53,8 +53,8 @@ pub enum EventError {
     DuplicateLane(punctual::Priority),
     /// A lane has a shedding policy that does not fit events: with checkpoints or retries.
     #[error(
-        "the lane of priority {} examines events at checkpoints or tries them again, but a callback has no \
-         checkpoints, and a delivered event is not repeated; use `SheddingPolicy::before_dispatch`",
+        "the shedding policy of the lane of priority {} uses checkpoints or retries, which event callbacks do \
+         not support; use `SheddingPolicy::before_dispatch`",
         .0.value()
     )]
     Shedding(punctual::Priority),
@@ -72,19 +72,19 @@ pub enum EventError {
     #[error("the channel has been destroyed")]
     Destroyed,
     /// The threads that deliver events could not be started.
-    #[error("threads of the channel: {0}")]
+    #[error("invalid threads of the channel: {0}")]
     Dispatch(#[from] DispatchError),
     /// A thread could not be started.
     #[error("a thread of the channel could not be started: {0}")]
     Timer(#[source] std::io::Error),
     /// A socket for datagrams cannot be used.
-    #[error("datagrams: {0}")]
+    #[error("the datagram gateway failed: {0}")]
     Socket(#[source] std::io::Error),
     /// A supplier announces a type that is the service's own.
     #[error("event type {} is reserved; choose one from {} on", .0.0, crate::RESERVED_TYPES)]
     ReservedType(crate::EventType),
     /// A value could not be encoded, or an event does not contain one of the expected type.
-    #[error("content of an event: {0}")]
+    #[error("cannot encode or decode the content of an event: {0}")]
     Content(#[from] AnyError),
     /// The ORB refused an object.
     #[error(transparent)]

@@ -56,7 +56,7 @@ pub struct OctetLimits {
     /// A single event or set above it still enters an empty queue. Also of the events that conjunctions of
     /// the consumer's filter hold: beyond it, they are lost.
     pub queue: usize,
-    /// As `queue`, of the events that wait for a gateway that acknowledges; default 16 MiB.
+    /// Like `queue`, of the events that wait for a gateway that acknowledges; default 16 MiB.
     pub kept: usize,
     /// Octets of unused events whose memory is kept for new ones; default 16 MiB.
     pub reused: usize,

@@ -61,7 +61,7 @@ impl RemoteChannel {
         self.connect(poa, filter, false, callback)
     }
 
-    /// As [`subscribe`](Self::subscribe), as a gateway: observers do not hear of it.
+    /// Like [`subscribe`](Self::subscribe), as a gateway: observers do not hear of it.
     pub(crate) fn connect(
         &self,
         poa: &Poa,
@@ -103,7 +103,7 @@ impl RemoteChannel {
         self.connect_supplier(types, false)
     }
 
-    /// As [`supplier`](Self::supplier), or as a gateway: observers do not hear of it.
+    /// Like [`supplier`](Self::supplier), or as a gateway: observers do not hear of it.
     pub(crate) fn connect_supplier(
         &self,
         types: &[crate::EventType],

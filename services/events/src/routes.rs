@@ -13,7 +13,7 @@ use crate::{EventError, EventType, Filter, FilterLimits, backlog::Backlog, consu
 /// whichever thread uses it last.
 #[derive(Default)]
 pub(crate) struct Routes {
-    /// From the highest lane to the lowest; the place of a consumer is its rank.
+    /// Lanes, from the highest to the lowest; the place of a consumer is its rank.
     consumers: Vec<Arc<Consumer>>,
     lanes: Vec<Lane>,
     /// Ranks of consumers whose filters name types: those of a type together, ascending.
@@ -41,9 +41,9 @@ struct Lane {
 pub(crate) struct OfLane<'a> {
     /// Where the event can wait for the thread of the lane.
     pub(crate) backlog: Option<&'a Arc<LaneBacklog>>,
-    /// To these the thread of the lane can offer it.
+    /// Consumers that the lane's thread serves.
     pub(crate) deferrable: Ranks<'a>,
-    /// To these only the supplier's thread can.
+    /// Consumers that only the supplier's thread serves.
     pub(crate) direct: Ranks<'a>,
 }
 

@@ -89,10 +89,10 @@ macro_rules! topic {
 /// How a publisher encodes values.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Encoding {
-    /// As a CDR encapsulation in the octets of the payload.
+    /// CDR encapsulation in the octets of the payload.
     #[default]
     Octets,
-    /// As an `any`, with its type: consumers of any vendor can read it, and a wrong type is noticed.
+    /// An `any` with its type: consumers of any vendor can read it, and a wrong type is noticed.
     Any,
 }
 

@@ -69,7 +69,7 @@ pub struct Transition {
 #[derive(Clone, Eq, PartialEq, thiserror::Error)]
 pub enum ContractError {
     /// Values could lie outside all regions.
-    #[error("contract `{0}`: its last region has bounds, so that some values lie in none; add one without")]
+    #[error("contract `{0}`: some values lie in no region; add a last region without bounds")]
     NotExhaustive(String),
     /// A region could never be entered.
     #[error("contract `{contract}`: region `{region}` comes after one without bounds and is never entered")]

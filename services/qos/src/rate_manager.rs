@@ -123,8 +123,8 @@ impl RateManager {
         self.adapt_together(id, need, &[])
     }
 
-    /// As [`Self::adapt`], in one computation with the needs of others: usually one needs more, and takes the
-    /// room of one that can do with less. Others that have no rate for their need keep their rates. The
+    /// Like [`Self::adapt`], in one computation with the needs of others: usually one needs more, and takes
+    /// the room of one that can do with less. Others that have no rate for their need keep their rates. The
     /// choice is refused if one of the operations that run would not run.
     ///
     /// ```

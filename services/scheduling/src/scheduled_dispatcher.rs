@@ -62,7 +62,7 @@ type Configure = dyn Fn(usize, Level) -> Level + Send + Sync;
 #[derive(thiserror::Error)]
 pub enum NotAdopted {
     /// There is an [objection](ReconfigurableScheduler::objection) to it.
-    #[error("the schedule does not come into force, and the one before stays: {0}; or disable what may stop")]
+    #[error("schedule refused, the previous one stays in force: {0}; or disable the operations concerned")]
     Refused(Anomaly),
     /// The dispatcher could not take its levels.
     #[error(transparent)]
@@ -74,8 +74,8 @@ punctual_types::debug_as_display!(NotAdopted);
 /// Why an execution was not queued.
 #[derive(thiserror::Error)]
 pub enum NotDispatched<C> {
-    /// The operation does not run in the present schedule.
-    #[error("the operation was not admitted, and does not run in the present schedule")]
+    /// The operation is not admitted in the current schedule.
+    #[error("the operation is not admitted in the current schedule")]
     NotScheduled(C),
     /// Its queue was full.
     #[error(transparent)]

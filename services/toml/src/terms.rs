@@ -26,7 +26,7 @@ pub(crate) fn in_terms_of_toml(message: &str) -> String {
     format!("expected {wanted}, found {found}{advice}")
 }
 
-/// The message about an unknown key, with the most similar one in place of a list.
+/// The message about an unknown key, with the most similar one instead of a list.
 fn unknown_key(message: &str) -> Option<String> {
     let (unknown, others) = message
         .strip_prefix("unknown field `")?

@@ -104,7 +104,7 @@ pub fn client_orb() -> (Orb, Poa, ThreadPool) {
     client_orb_of(Orb::builder())
 }
 
-/// As [`client_orb`], with something of its own.
+/// Like [`client_orb`], with something of its own.
 fn client_orb_of(builder: OrbBuilder) -> (Orb, Poa, ThreadPool) {
     let orb = builder
         .listen("iiop://127.0.0.1:0")
@@ -137,7 +137,7 @@ impl Context {
         Self::of(Orb::builder(), reference)
     }
 
-    /// As [`Self::new`], with an ORB that has something of its own.
+    /// Like [`Self::new`], with an ORB that has something of its own.
     pub fn of(builder: OrbBuilder, reference: &str) -> Result<Self, String> {
         let client = client_orb_of(builder);
         let peer: PeerRef = client.0.resolve(reference).map_err(|error| error.to_string())?;

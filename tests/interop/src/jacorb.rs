@@ -39,7 +39,7 @@ impl JacOrb {
         self.start("classes", "Server", properties, target)
     }
 
-    /// As [`Self::server`], of an `Exchange`.
+    /// Like [`Self::server`], of an `Exchange`.
     pub fn exchange(&self, properties: &[(&str, &str)], target: Option<&str>) -> Server {
         self.start("classes", "DynamicsServer", properties, target)
     }

@@ -39,7 +39,7 @@ impl OmniOrbPy {
         self.start("server.py", options, target)
     }
 
-    /// As [`Self::server`], of an `Exchange`.
+    /// Like [`Self::server`], of an `Exchange`.
     pub fn exchange(&self, options: &[&str], target: Option<&str>) -> Server {
         self.start("dynamics.py", options, target)
     }

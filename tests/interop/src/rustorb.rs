@@ -49,7 +49,7 @@ impl RustOrb {
         start(scratch, ("interop.idl", "Interop::Peer"), options, target)
     }
 
-    /// As [`Self::server`], of an `Exchange`.
+    /// Like [`Self::server`], of an `Exchange`.
     pub fn exchange(&self, scratch: &str, options: &[&str], target: &str) -> Server {
         start(scratch, ("dynamics.idl", "Dynamics::Exchange"), options, target)
     }

@@ -49,7 +49,7 @@ impl Server {
         Self::of(Orb::builder(), limits, served)
     }
 
-    /// As [`Self::start`], with an ORB that has something of its own.
+    /// Like [`Self::start`], with an ORB that has something of its own.
     pub fn of(builder: OrbBuilder, limits: Limits, served: Served) -> Self {
         let orb = builder
             .listen("iiop://127.0.0.1:0")

@@ -38,7 +38,7 @@ pub enum Command {
     /// Show the effect of lanes under overload, in under a minute
     ///
     /// A server and three clients (75, 50 and 25 calls per second; high, medium and low priority) share one
-    /// CPU, and the work per call grows until the CPU cannot do all of it: first with a pool without lanes,
+    /// CPU, and the work per call grows until it exceeds the CPU: first with a pool without lanes,
     /// then with one lane per priority. Only with lanes does the high-priority client meet its deadlines.
     #[command(after_help = DEMO)]
     Demo(Demo),
@@ -258,7 +258,7 @@ Examples:
   punctual new valve
   punctual new ~/src/valve --checkout ~/src/punctual
   punctual new valve --published
-  punctual new plant --example all-together     an example, to change it
+  punctual new plant --example all-together     a copy of an example
 
 Exit code: 0 created; 2 the folder exists or cannot be written, or the name is \
 not valid.";

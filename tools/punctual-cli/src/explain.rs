@@ -84,7 +84,7 @@ fn code_in(message: &str) -> Option<String> {
     Some(code.to_owned())
 }
 
-/// Returns whether a code is asked for. A number alone is one of Punctual's.
+/// Returns whether the argument denotes a code. A number alone is one of Punctual's.
 fn is_meant(asked: &str, kind: &str, minor: Minor) -> bool {
     let asked = asked.trim();
     let own = asked.trim_start_matches("Punctual ").trim();

@@ -80,7 +80,7 @@ pub struct Qualify {
     files: FileArguments,
     #[command(flatten)]
     settings: SettingArguments,
-    /// Show changes since the earlier run with this JSON file
+    /// Compare with the earlier run in this JSON file
     #[arg(long, value_name = "OLD.json")]
     baseline: Option<PathBuf>,
     /// Check the results against the limits in this file

@@ -1,4 +1,4 @@
-//! Which file of a crate imports which, and the cycles in it.
+//! Imports between the files of a crate, and their cycles.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,7 +3,18 @@
 use std::{collections::BTreeSet, sync::LazyLock};
 
 /// First words of doc comments that are fragments: they refer to a noun that is not there.
-const FRAGMENTS: &[&str] = &["Of", "Those", "Something", "What", "Whose", "Who", "Whoever"];
+const FRAGMENTS: &[&str] = &[
+    "Of",
+    "Since",
+    "Something",
+    "Those",
+    "To",
+    "What",
+    "Which",
+    "Who",
+    "Whoever",
+    "Whose",
+];
 
 /// Rows of a table in a doc comment that were joined into one line, as line breakers do.
 pub fn joined_rows(name: &str, text: &str) -> Option<String> {

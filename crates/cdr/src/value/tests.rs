@@ -287,7 +287,7 @@ fn data_may_be_split_between_chunks() {
     assert_eq!((&*value.text, value.weight, decoder.remaining()), ("abc", 0.5, 0));
 }
 
-/// As omniORB sends it.
+/// The form that omniORB sends.
 #[test]
 fn padding_may_belong_to_a_chunk_and_one_tag_may_end_all_values() {
     let octets: &[&[u8]] = &[

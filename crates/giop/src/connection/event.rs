@@ -24,7 +24,7 @@ pub enum Event {
     /// connection remains as it is. Reported once, if it is
     /// [awaited](super::ReceiveHalf::awaiting_bidirectional_offer).
     BidirectionalOffer,
-    /// The peer has closed the connection in good order: it has not executed outstanding requests.
+    /// The peer has closed the connection gracefully: it has not executed outstanding requests.
     CloseConnection,
     /// The peer did not understand a message of this side.
     MessageError,

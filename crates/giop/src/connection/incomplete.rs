@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::ConnectionLimits;
 
 /// The start of the message at the end of the buffer, and of the oldest fragmented message: between the
-/// fragments of one, other messages may arrive for ever.
+/// fragments of one, other messages may arrive forever.
 #[derive(Debug, Default)]
 pub(super) struct Incomplete {
     message: Option<Instant>,

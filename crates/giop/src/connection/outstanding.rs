@@ -22,7 +22,7 @@ pub struct OutstandingRequests {
     abandoned: u32,
 }
 
-/// Which request ids one side of a connection issues (CORBA 3.3 part 2, 9.8.1).
+/// Request ids that one side of a connection issues (CORBA 3.3 part 2, 9.8.1).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Parity {
     /// All: only this side sends requests.
@@ -35,7 +35,7 @@ pub enum Parity {
 }
 
 impl Parity {
-    /// How many bits of a request id tell the side.
+    /// Number of bits of a request id that identify the side.
     const fn bits(self) -> u32 {
         match self {
             Self::Any => 0,

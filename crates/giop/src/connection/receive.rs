@@ -230,8 +230,8 @@ impl ReceiveHalf {
         self.buffer.received().len() == self.current && self.incomplete.since().is_none()
     }
 
-    /// Since when a message has been incomplete: the oldest one, if several are. `None` also without a limit
-    /// on that time.
+    /// Returns since when the oldest incomplete message has been incomplete.
+    /// `None` also without a limit on that time.
     pub fn incomplete_since(&self) -> Option<Instant> {
         self.incomplete.since()
     }
@@ -315,7 +315,7 @@ impl ReceiveHalf {
         };
         self.watch_fragments(now);
         let Some(message) = whole else {
-            // A peer may send further parts for ever.
+            // A peer may send further parts forever.
             self.check_time(now)?;
             return Ok(Some(Event::Progress));
         };

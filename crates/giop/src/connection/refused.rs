@@ -1,4 +1,4 @@
-//! Why a connection refuses what it has received.
+//! Reasons for which a connection refuses received messages.
 
 use core::time::Duration;
 

@@ -12,7 +12,7 @@ pub(super) enum RequestIdSearch {
     Found(u32),
     /// The number of service contexts has not been received.
     List,
-    /// So many service contexts follow, the first of them, or the id, at this offset.
+    /// Number of service contexts that follow, the first of them, or the id, at this offset.
     Contexts {
         /// Contexts still to be skipped.
         left: u32,

@@ -1,4 +1,4 @@
-//! The sending half: request ids, the version for messages of this side's own accord, and what may still be
+//! The sending half: request ids, the version for unsolicited messages of this side, and what may still be
 //! sent.
 
 use super::{Role, SendQueue, State, Withdrawn};
@@ -51,7 +51,7 @@ impl SendHalf {
         self.state
     }
 
-    /// Returns the highest version used so far; messages of this side's own accord have it.
+    /// Returns the highest version used so far; unsolicited messages of this side have it.
     pub const fn version(&self) -> Version {
         self.version
     }

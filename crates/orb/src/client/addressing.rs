@@ -11,7 +11,7 @@ use punctual_giop::{AddressingDisposition, TargetAddress, Version};
 /// How requests along a route name their object: by its key, until the server requests another form.
 pub(crate) struct Addressing {
     ior: Arc<Ior>,
-    /// Which of its profiles was chosen.
+    /// Number of the profile that was chosen.
     profile: usize,
     /// An `AddressingDisposition`.
     form: AtomicU32,

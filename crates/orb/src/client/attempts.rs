@@ -7,6 +7,7 @@ use std::{
 };
 
 use punctual_cdr::Ior;
+use punctual_lane::CallEnd;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{reference::Reference, route::Route};
@@ -169,6 +170,25 @@ pub(super) fn closed() -> SystemException {
         Minor::CLOSED_BEFORE_REQUEST,
         Completion::No,
     )
+}
+
+/// Converts the end of a connection over which a call waited for its reply.
+///
+/// `rejected`: whether the peer may have executed the request before it sent MessageError, which names no
+/// request: not over a connection that carries one request at a time.
+#[cold]
+pub(super) fn ended<R>(end: CallEnd, rejected: Completion) -> Result<Attempt<R>, SystemException> {
+    let (minor, completed) = match end {
+        CallEnd::InOrder => return Ok(Attempt::Again(closed())),
+        CallEnd::Lost => (Minor::CONNECTION_LOST, Completion::Maybe),
+        CallEnd::Rejected => (Minor::PEER_REJECTED_MESSAGE, rejected),
+        CallEnd::Stopped => (Minor::REPLY_THREADPOOL_ENDED, Completion::Maybe),
+    };
+    Err(SystemException::new(
+        SystemExceptionKind::CommFailure,
+        minor,
+        completed,
+    ))
 }
 
 /// Returns the exception for a connection that cannot be used; nothing was sent.

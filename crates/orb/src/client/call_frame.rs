@@ -21,7 +21,7 @@ pub(crate) struct CallFrame {
     pub(super) shared: Option<Box<ReplyBuffer>>,
     pub(super) arena: Arena,
     pub(super) pool: ReusePool,
-    /// For calls of ORBs with interceptors. Boxed, because other calls need not carry it.
+    /// State of calls of ORBs with interceptors. Boxed, because other calls need not carry it.
     pub(super) seen: Option<Box<SeenCall>>,
 }
 

@@ -147,7 +147,7 @@ impl ClientConnection {
         }
     }
 
-    /// Closes it in good order while no call uses it. Never blocks.
+    /// Closes it gracefully while no call uses it. Never blocks.
     pub(super) fn close(&mut self) {
         if let Some(message) = self.protocol.close()
             && self.stream.set_nonblocking(true).is_ok()

@@ -92,7 +92,7 @@ impl ConnectionCache {
         self.unused.lock().take_oldest(|_| true)
     }
 
-    /// Drops the connections to a server that has closed one of them in good order: it will have closed all.
+    /// Drops the connections to a server that has closed one of them gracefully: it will have closed all.
     pub(super) fn forget(&self, endpoint: &Arc<Endpoint>) {
         let forgotten = self
             .unused
@@ -138,7 +138,7 @@ impl PooledConnection {
         self.permit.is_void() || self.connection.is_orphan()
     }
 
-    /// Closes it in good order. Never blocks.
+    /// Closes it gracefully. Never blocks.
     pub(super) fn close(mut self: Box<Self>) {
         self.connection.close();
     }
@@ -238,7 +238,7 @@ impl Unused {
     }
 }
 
-/// Closes in good order: the servers learn that nothing more follows.
+/// Closes gracefully: the servers learn that nothing more follows.
 impl Drop for Unused {
     fn drop(&mut self) {
         self.0.drain(..).for_each(PooledConnection::close);

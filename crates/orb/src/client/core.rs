@@ -15,9 +15,9 @@ use crate::{configuration::Configuration, interception::Interceptors, objects::O
 pub(crate) struct ClientCore {
     own: Weak<Self>,
     pub(crate) configuration: Arc<Configuration>,
-    /// For calls to objects of the same ORB.
+    /// Target of calls to objects of the same ORB.
     pub(crate) objects: Arc<Objects>,
-    /// For lanes that read replies.
+    /// Lanes that read replies.
     pub(crate) pools: Arc<Pools>,
     pub(crate) interceptors: Arc<Interceptors>,
     /// Client policies of the ORB's scope.

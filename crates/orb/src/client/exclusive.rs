@@ -1,17 +1,19 @@
 //! Step 6 of a call, over an exclusive connection: the request is sent, and the thread waits for the reply in
 //! its own `read`.
 
+use std::convert::Infallible;
+
 use punctual_flight::{Event, Record, record};
 use punctual_giop::{
     MessageType,
     connection::{self, ReceivedReply},
 };
-use punctual_lane::serve_until_readable;
+use punctual_lane::{CallEnd, serve_until_readable};
 use punctual_stub::{Call, Response};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::{
-    attempts::{Attempt, broken, closed},
+    attempts::{Attempt, broken, closed, ended},
     call_context::CallContext,
     call_frame::CallFrame,
     connection::{ANSWER, ClientConnection, ServeWhileWaiting, timed_out},
@@ -148,11 +150,8 @@ impl Reference {
             return Err(unsent);
         }
         match await_reply(&mut connection, MessageType::Reply, request_id, context) {
-            Ok(Some(reply)) => Ok(Ok((connection, reply))),
-            Ok(None) => Ok(Err(self.closed_by(&connection))),
-            Err(error) if error.minor == Minor::PEER_REJECTED_MESSAGE => {
-                Err(connection.endpoint().named_in(error))
-            }
+            Ok(Ok(reply)) => Ok(Ok((connection, reply))),
+            Ok(Err(end)) => self.ended(&connection, end),
             Err(_) => Err(unsent),
         }
     }
@@ -168,8 +167,8 @@ impl Reference {
         context: CallContext<'_>,
     ) -> Result<Result<Replied, SystemException>, SystemException> {
         match await_reply(&mut connection, wanted, request_id, context) {
-            Ok(Some(reply)) => Ok(Ok((connection, reply))),
-            Ok(None) => Ok(Err(self.closed_by(&connection))),
+            Ok(Ok(reply)) => Ok(Ok((connection, reply))),
+            Ok(Err(end)) => self.ended(&connection, end),
             Err(error) if may_repeat(error, wanted) => Ok(Err(self.closed_by(&connection))),
             Err(error) => {
                 let error = connection.endpoint().named_in(error);
@@ -189,6 +188,19 @@ impl Reference {
     fn closed_by(&self, connection: &ClientConnection) -> SystemException {
         self.forget(connection);
         connection.endpoint().named_in(closed())
+    }
+
+    /// Converts the end of this connection, in the form of [`Self::receive`].
+    #[cold]
+    fn ended(
+        &self,
+        connection: &ClientConnection,
+        end: CallEnd,
+    ) -> Result<Result<Replied, SystemException>, SystemException> {
+        match ended::<Infallible>(end, Completion::No) {
+            Err(error) => Err(connection.endpoint().named_in(error)),
+            Ok(_) => Ok(Err(self.closed_by(connection))),
+        }
     }
 
     /// Cancels a request. The connection is kept if its server is known to answer over it afterwards: a late
@@ -217,13 +229,13 @@ pub(super) fn may_repeat(error: SystemException, wanted: MessageType) -> bool {
     }
 }
 
-/// Waits for the reply to a request; `None`: the server has closed the connection in good order.
+/// Waits for the reply to a request, or the end of the connection.
 fn await_reply(
     connection: &mut ClientConnection,
     wanted: MessageType,
     request_id: u32,
     context: CallContext<'_>,
-) -> Result<Option<ReceivedReply>, SystemException> {
+) -> Result<Result<ReceivedReply, CallEnd>, SystemException> {
     let serve: Option<ServeWhileWaiting> = match context.policies.wait_strategy {
         WaitStrategy::Blocking => None,
         WaitStrategy::Serving => Some(serve_until_readable::<RequestDispatcher>),
@@ -233,13 +245,10 @@ fn await_reply(
             connection::Event::Reply(reply)
                 if reply.request_id == request_id && reply.header.message_type == wanted =>
             {
-                return Ok(Some(reply));
+                return Ok(Ok(reply));
             }
-            connection::Event::CloseConnection => return Ok(None),
-            connection::Event::MessageError => {
-                let (kind, minor) = (SystemExceptionKind::CommFailure, Minor::PEER_REJECTED_MESSAGE);
-                return Err(SystemException::new(kind, minor, Completion::No));
-            }
+            connection::Event::CloseConnection => return Ok(Err(CallEnd::InOrder)),
+            connection::Event::MessageError => return Ok(Err(CallEnd::Rejected)),
             // The late reply to a call that has timed out, or part of a reply. The connection refuses
             // anything else. The server may have sent many of them before the next read checks the time.
             _ => check_reply_time(context)?,

@@ -18,7 +18,7 @@ use super::{
 
 /// A reference bound to an ORB.
 pub(crate) struct Reference {
-    /// For interceptors, which may ask for the reference that is called.
+    /// Own reference for interceptors, which may ask for the reference that is called.
     own: Weak<Reference>,
     pub(super) core: Arc<ClientCore>,
     pub(super) orb: OrbContext,

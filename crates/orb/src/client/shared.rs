@@ -6,14 +6,14 @@ use std::{sync::Arc, time::Instant};
 use punctual_flight::{Event, Record, record};
 use punctual_giop::{MessageType, Version, connection::ReceivedReply};
 use punctual_lane::{
-    CallEnd, CallTimeouts, NotSent, Outcome, Refused, ReplyBuffer, ReplyTable, ReplyWait,
-    SharedConnectionSettings, Ticket, serve_until_ended,
+    CallTimeouts, NotSent, Outcome, Refused, ReplyBuffer, ReplyTable, ReplyWait, SharedConnectionSettings,
+    Ticket, serve_until_ended,
 };
 use punctual_stub::{Call, Response};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind as Kind};
 
 use super::{
-    attempts::{Attempt, closed},
+    attempts::{Attempt, closed, ended},
     call_context::CallContext,
     call_frame::CallFrame,
     connection::connect,
@@ -364,7 +364,7 @@ impl Reference {
             Outcome::Ended(end) => {
                 // The lane thread may not have removed it yet.
                 lane.forget(shared);
-                ended(end)
+                ended(end, Completion::Maybe)
             }
             Outcome::TimedOut => {
                 self.core.count_late_reply();
@@ -445,16 +445,6 @@ fn permit(lane: &Lane, key: &ConnectionKey<'_>) -> Option<Permit> {
             return permit;
         }
     }
-}
-
-fn ended<R>(end: CallEnd) -> Result<Attempt<R>, SystemException> {
-    let minor = match end {
-        CallEnd::InOrder => return Ok(Attempt::Again(closed())),
-        CallEnd::Lost => Minor::CONNECTION_LOST,
-        CallEnd::Rejected => Minor::PEER_REJECTED_MESSAGE,
-        CallEnd::Stopped => Minor::REPLY_THREADPOOL_ENDED,
-    };
-    Err(maybe(Kind::CommFailure, minor))
 }
 
 fn unsent<R>(reason: NotSent) -> Result<Attempt<R>, SystemException> {

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::unserved;
 
-/// Which calls may share a connection.
+/// Calls that may share a connection.
 pub(crate) enum SharedPurpose {
     /// Calls to the endpoint that it was opened for; over a bidirectional one the server may call, too.
     Opened {

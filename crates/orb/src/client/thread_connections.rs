@@ -125,7 +125,7 @@ pub(super) fn permit_connection(
     }
 }
 
-/// Drops the unused connections to a server that has closed one in good order: it will have closed all.
+/// Drops the unused connections to a server that has closed one gracefully: it will have closed all.
 pub(super) fn forget_connections(endpoint: &Arc<Endpoint>, of_orb: &ConnectionCache) {
     let lane = THREAD.with_borrow(|thread| thread.lane.clone());
     match lane {

@@ -80,7 +80,7 @@ pub enum ReplyStatus {
     LocationForward,
     /// The request is tried again: over another connection, in another form, or at another lane.
     TransportRetry,
-    /// Not yet: an asynchronous call was polled, but no reply has been received; or the servant took a
+    /// No outcome yet: an asynchronous call was polled, but no reply has been received; or the servant took a
     /// response handler, and answers later.
     Unknown,
 }

@@ -37,7 +37,7 @@ pub trait ServantActivator: Send + Sync + 'static {
     /// Returns the servant for the object with this id.
     ///
     /// # Errors
-    /// The exception that the caller gets in place of a result.
+    /// The exception that the caller gets instead of a result.
     fn incarnate(&self, id: &[u8], poa: &Poa) -> Result<AnyServant, Declined>;
 
     /// The servant of this object is being dropped, because the object was deactivated or, with `cleanup`,
@@ -75,7 +75,7 @@ pub trait ServantLocator: Send + Sync + 'static {
     /// [`Self::postinvoke`] gets (the cookie).
     ///
     /// # Errors
-    /// The exception that the caller gets in place of a result, or the object to which the caller sends the
+    /// The exception that the caller gets instead of a result, or the object to which the caller sends the
     /// request instead. The caller of a oneway request does not learn of the latter.
     fn preinvoke(&self, id: &[u8], poa: &Poa, operation: &str) -> Result<(AnyServant, u64), Declined>;
 

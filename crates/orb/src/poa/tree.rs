@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Poa, bound::Bound, servants::AdapterActivator};
 
 impl Poa {
-    /// Sets the activator of adapters below this one, in place of an earlier one.
+    /// Sets the activator of adapters below this one, instead of an earlier one.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }

@@ -53,7 +53,7 @@ struct Key {
     connection: ConnectionId,
     request_id: u32,
     deadline: Option<Instant>,
-    /// Which use of the slot it is.
+    /// Number of this use of the slot.
     of: u64,
 }
 

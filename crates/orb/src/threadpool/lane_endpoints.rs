@@ -14,7 +14,7 @@ pub(crate) struct LaneEndpoints {
 }
 
 impl ThreadPoolBuilder {
-    /// Gives the pool a fixed address, in place of free ports beside the ORB's: references to its objects
+    /// Gives the pool a fixed address, instead of free ports beside the ORB's: references to its objects
     /// remain valid when the server is started again, if their adapter is
     /// [`persistent`](crate::PoaBuilder::persistent), and firewalls can be opened for it.
     ///
@@ -43,7 +43,7 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// Adds an endpoint at which the lane of this priority listens, in place of those beside the ORB's: for
+    /// Adds an endpoint at which the lane of this priority listens, instead of those beside the ORB's: for
     /// firewalls, and for references that outlive the server. `-ORBLaneListenEndpoints` of TAO.
     ///
     /// A pool without lanes has one lane, of its `default_priority`.

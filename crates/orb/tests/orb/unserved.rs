@@ -25,13 +25,13 @@ fn sharing_client(doubler: &DoublerRef) -> (Orb, DoublerRef) {
     (client, doubler)
 }
 
-/// Ends the test if the work takes for ever.
+/// Ends the test if the work takes forever.
 fn within_reason<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, result) = mpsc::channel();
     thread::spawn(move || done.send(work()));
     result
         .recv_timeout(Duration::from_secs(60))
-        .expect("it waits for ever")
+        .expect("it waits forever")
 }
 
 #[test]

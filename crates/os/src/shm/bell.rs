@@ -47,7 +47,7 @@ impl Ringer {
     }
 }
 
-/// For passing the end to another process.
+/// Descriptor, to be passed to another process.
 impl From<Ringer> for OwnedFd {
     fn from(ringer: Ringer) -> Self {
         ringer.0
@@ -165,7 +165,7 @@ impl AsFd for Ear {
     }
 }
 
-/// For passing the end to another process.
+/// Descriptor, to be passed to another process.
 impl From<Ear> for OwnedFd {
     fn from(ear: Ear) -> Self {
         ear.pipe
@@ -258,7 +258,7 @@ mod tests {
         assert!(!ringer.ring());
     }
 
-    /// A closed end wakes the sleeper; with an eventfd it would sleep for ever.
+    /// A closed end wakes the sleeper; with an eventfd it would sleep forever.
     #[test]
     fn a_sleeper_is_woken_by_rings_by_its_own_process_and_by_the_end() {
         let (ear, ringer) = bell().unwrap();

@@ -13,7 +13,7 @@
 //! A bell is rung only if the peer sleeps or waits for room, which it announces in the segment beforehand.
 //! Bells are pipes instead of eventfds because the two ends of a pipe are separate open files: a peer that
 //! makes its end blocking, or fills the pipe, does not affect ours. An eventfd shares flags and counter, so a
-//! hostile peer could block the ringing side for ever. The kernel also reports the death of the process at
+//! hostile peer could block the ringing side forever. The kernel also reports the death of the process at
 //! the other end of a pipe.
 
 mod bell;

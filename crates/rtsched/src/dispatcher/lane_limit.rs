@@ -23,7 +23,7 @@ impl LaneLevel {
 }
 
 impl LaneLimit {
-    /// For threads of the application, and for claims that may exceed the lane.
+    /// Limit of threads of the application, and for claims that may exceed the lane.
     pub(crate) const NONE: Self = Self {
         level: LaneLevel::HIGHEST,
         native: NativePriority(i16::MAX),
@@ -44,7 +44,7 @@ impl LaneLimit {
         }
     }
 
-    /// Returns the native priority that a thread gets in place of `wanted`; `None`: its lane is not in a
+    /// Returns the native priority that a thread gets instead of `wanted`; `None`: its lane is not in a
     /// real-time class, and it keeps its own scheduling.
     pub(crate) fn apply(self, wanted: NativePriority) -> Option<NativePriority> {
         (self.native.0 > 0).then(|| wanted.min(self.native))

@@ -182,9 +182,9 @@ pub(super) struct PendingDemotion {
 }
 
 impl PendingDemotion {
-    /// Stands for the scheduling that the owner configured, in place of a priority.
+    /// Stands for the scheduling that the owner configured, instead of a priority.
     const OWN: i16 = 0;
-    /// Stands for a reservation, which must stay, in place of a priority.
+    /// Stands for a reservation, which must stay, instead of a priority.
     const RESERVATION: i16 = -1;
 
     /// Applies the priority that was decided last: others may have decided on another one since then, under

@@ -1,4 +1,4 @@
-//! Which peers may locate and cancel distributable threads.
+//! Peers that may locate and cancel distributable threads.
 
 use punctual_orb::Peers;
 use punctual_transport::Peer;

@@ -171,7 +171,7 @@ impl RemoteThread {
     /// Locates the thread. Returns after `timeout` at the latest.
     ///
     /// # Errors
-    /// As [`Self::find`], for that control.
+    /// Like [`Self::find`], for that control.
     pub fn whereabouts(&self, timeout: Duration) -> Result<Whereabouts, SystemException> {
         repeat_while_moving(timeout, |timeout| self.query(false, timeout))
     }
@@ -180,7 +180,7 @@ impl RemoteThread {
     /// thread continues until it arrives at one of them. Returns after `timeout` at the latest.
     ///
     /// # Errors
-    /// As [`Self::find`], for that control.
+    /// Like [`Self::find`], for that control.
     pub fn cancel(&self, timeout: Duration) -> Result<Whereabouts, SystemException> {
         repeat_while_moving(timeout, |timeout| self.query(true, timeout))
     }

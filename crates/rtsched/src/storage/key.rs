@@ -13,7 +13,7 @@ use super::{
     slots::Slots,
 };
 
-/// A key to a word of each distributable thread: as `pthread_key_t`, by distributable thread in place of OS
+/// A key to a word of each distributable thread: as `pthread_key_t`, by distributable thread instead of OS
 /// thread.
 ///
 /// Small and `Copy`. The owner defines the meaning of the word: a number, or an index into a table.
@@ -52,7 +52,7 @@ impl StorageKey {
         Self::create(None)
     }
 
-    /// As [`new`](Self::new); `destructor` is called with the word of each thread that ends with one.
+    /// Like [`new`](Self::new); `destructor` is called with the word of each thread that ends with one.
     ///
     /// The destructors of a thread are called in reverse order of the creation of their keys, with the
     /// thread's storage attached. Values that they set are destroyed in turn, in at most

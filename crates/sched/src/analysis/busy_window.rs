@@ -16,7 +16,7 @@ pub(crate) struct Given<'a> {
     pub(crate) jitters: &'a [Vec<Option<Time>>],
     /// Bounds of each step.
     pub(crate) bounds: &'a [Vec<Bound>],
-    /// For each task: whether an instance may still run when the next one arrives.
+    /// Whether, by task, an instance may still run when the next one arrives.
     pub(crate) overlapping: &'a [bool],
 }
 

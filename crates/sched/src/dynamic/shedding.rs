@@ -68,7 +68,7 @@ impl SheddingPolicy {
         }
     }
 
-    /// Hopeless work is cancelled in place of being dispatched. Work that runs is not examined again.
+    /// Hopeless work is cancelled instead of being dispatched. Work that runs is not examined again.
     pub const fn before_dispatch() -> Self {
         Self {
             until: Some(SheddingPoint::Dispatch),

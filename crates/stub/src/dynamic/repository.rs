@@ -48,11 +48,11 @@ pub struct ParameterDescription {
     pub name: String,
     /// Its type.
     pub of: TypeCode,
-    /// Which way it travels.
+    /// Direction.
     pub mode: ParameterMode,
 }
 
-/// Which way a parameter travels.
+/// Direction of a parameter.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ParameterMode {
     /// `in`

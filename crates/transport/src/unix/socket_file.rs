@@ -99,7 +99,7 @@ impl From<&fs::Metadata> for Identity {
 /// Lets one server after the other start in a directory: returns a lock, held until it is dropped, or `None`
 /// after a time.
 ///
-/// Every user who may read the directory can hold the lock for ever, so nothing may depend on it: binding is
+/// Every user who may read the directory can hold the lock forever, so nothing may depend on it: binding is
 /// atomic, and only the file that was found dead is removed. The lock only keeps two servers that start at
 /// the same path at the same time from disturbing each other.
 fn wait_for_turn(directory: &Path) -> Option<impl Drop> {

@@ -183,7 +183,7 @@ impl Client<'_, '_> {
         let passed = passed.map(|parameter| identifier(&parameter.name));
         let into = outputs.iter().map(|Output { name, .. }| quote!(&mut #name));
         let into_docs = doc(&format!(
-            "As [`{}`](Self::{}), with results in memory that the caller keeps.",
+            "Like [`{}`](Self::{}), with results in memory that the caller keeps.",
             self.method.name, self.method.name
         ));
         let taken = operation.outputs(RETURNED);
@@ -260,7 +260,7 @@ impl Client<'_, '_> {
         let wire_name = &operation.wire_name;
         let name = identifier(&self.method.async_name);
         let docs = doc(&format!(
-            "As [`{}`](Self::{}), without waiting: the request is sent, and the result is a future.",
+            "Like [`{}`](Self::{}), without waiting: the request is sent, and the result is a future.",
             self.method.name, self.method.name
         ));
         let mut scope = self.scope();

@@ -55,7 +55,7 @@ fn method(place: &Place<'_>, interface: &Interface, operation: &Operation) -> To
 fn deferred_method(place: &Place<'_>, interface: &Interface, operation: &Operation) -> TokenStream {
     let (rt, docs) = (place.rt, operation.docs.tokens());
     let name = identifier(&operation.name);
-    let deferred_docs = doc("Answered later, on any thread, through `response`.");
+    let deferred_docs = doc("The reply may be sent later, from any thread, through `response`.");
     let parameters = operation.parameters.iter().filter_map(|parameter| {
         let name = identifier(&parameter.name);
         let of = match parameter.mode {
@@ -89,7 +89,7 @@ fn into_method(place: &Place<'_>, interface: &Interface, operation: &Operation) 
         identifier(&operation.into_name),
     );
     let docs = doc(&format!(
-        "As [`{}`](Self::{}), with results in memory that is kept from call to call; override it to allocate none.",
+        "Like [`{}`](Self::{}), with results in memory that is kept from call to call; override it to allocate none.",
         operation.name, operation.name
     ));
     let parameters: Vec<_> = parameters(place, operation, true).collect();

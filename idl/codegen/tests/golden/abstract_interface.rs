@@ -30,7 +30,7 @@ impl ShapeRef {
             )?;
         Ok(result)
     }
-    /// As [`area`](Self::area), without waiting: the request is sent, and the result is a future.
+    /// Like [`area`](Self::area), without waiting: the request is sent, and the result is a future.
     pub fn area_async(
         &self,
     ) -> ::punctual::rt::AsyncCall<i32, ::punctual::rt::SystemException> {
@@ -123,7 +123,7 @@ impl RemoteRef {
             )?;
         Ok(result)
     }
-    /// As [`area`](Self::area), without waiting: the request is sent, and the result is a future.
+    /// Like [`area`](Self::area), without waiting: the request is sent, and the result is a future.
     pub fn area_async(
         &self,
     ) -> ::punctual::rt::AsyncCall<i32, ::punctual::rt::SystemException> {
@@ -354,7 +354,7 @@ impl CanvasRef {
             )?;
         Ok(result)
     }
-    /// As [`larger`](Self::larger), without waiting: the request is sent, and the result is a future.
+    /// Like [`larger`](Self::larger), without waiting: the request is sent, and the result is a future.
     pub fn larger_async(
         &self,
         one: ::core::option::Option<&::punctual::rt::Abstract<ShapeRef>>,

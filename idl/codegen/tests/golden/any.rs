@@ -126,7 +126,7 @@ pub trait Logger: ::core::marker::Send + ::core::marker::Sync + 'static {
         entry: ::punctual::rt::AnyView<'_>,
         state: &mut ::punctual::rt::Any,
     ) -> ::core::result::Result<::punctual::rt::Any, ::punctual::rt::SystemException>;
-    /// As [`log`](Self::log), with results in memory that is kept from call to call; override it to allocate none.
+    /// Like [`log`](Self::log), with results in memory that is kept from call to call; override it to allocate none.
     fn log_into(
         &self,
         entry: ::punctual::rt::AnyView<'_>,
@@ -153,7 +153,7 @@ impl LoggerRef {
         self.log_into(entry, state, &mut result)?;
         Ok(result)
     }
-    /// As [`log`](Self::log), with results in memory that the caller keeps.
+    /// Like [`log`](Self::log), with results in memory that the caller keeps.
     pub fn log_into(
         &self,
         entry: &::punctual::rt::Any,
@@ -179,7 +179,7 @@ impl LoggerRef {
                 },
             )
     }
-    /// As [`log`](Self::log), without waiting: the request is sent, and the result is a future.
+    /// Like [`log`](Self::log), without waiting: the request is sent, and the result is a future.
     pub fn log_async(
         &self,
         entry: &::punctual::rt::Any,

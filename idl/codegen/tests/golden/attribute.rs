@@ -37,7 +37,7 @@ impl CounterRef {
             )?;
         Ok(result)
     }
-    /// As [`total`](Self::total), without waiting: the request is sent, and the result is a future.
+    /// Like [`total`](Self::total), without waiting: the request is sent, and the result is a future.
     pub fn total_async(
         &self,
     ) -> ::punctual::rt::AsyncCall<i32, ::punctual::rt::SystemException> {
@@ -61,7 +61,7 @@ impl CounterRef {
             )?;
         Ok(result)
     }
-    /// As [`step`](Self::step), without waiting: the request is sent, and the result is a future.
+    /// Like [`step`](Self::step), without waiting: the request is sent, and the result is a future.
     pub fn step_async(
         &self,
     ) -> ::punctual::rt::AsyncCall<i32, ::punctual::rt::SystemException> {
@@ -86,7 +86,7 @@ impl CounterRef {
                 },
             )
     }
-    /// As [`set_step`](Self::set_step), without waiting: the request is sent, and the result is a future.
+    /// Like [`set_step`](Self::set_step), without waiting: the request is sent, and the result is a future.
     pub fn set_step_async(
         &self,
         value: i32,

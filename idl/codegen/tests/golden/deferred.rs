@@ -52,7 +52,7 @@ impl ::core::error::Error for Busy {}
 pub trait Thinker: ::core::marker::Send + ::core::marker::Sync + 'static {
     /// IDL `Thinker::think`.
     ///
-    /// Answered later, on any thread, through `response`.
+    /// The reply may be sent later, from any thread, through `response`.
     fn think(
         &self,
         about: &str,
@@ -81,7 +81,7 @@ impl ThinkerRef {
         self.think_into(about, depth, &mut result)?;
         Ok(result)
     }
-    /// As [`think`](Self::think), with results in memory that the caller keeps.
+    /// Like [`think`](Self::think), with results in memory that the caller keeps.
     pub fn think_into(
         &self,
         about: &str,
@@ -107,7 +107,7 @@ impl ThinkerRef {
                 },
             )
     }
-    /// As [`think`](Self::think), without waiting: the request is sent, and the result is a future.
+    /// Like [`think`](Self::think), without waiting: the request is sent, and the result is a future.
     pub fn think_async(
         &self,
         about: &str,
@@ -145,7 +145,7 @@ impl ThinkerRef {
             )?;
         Ok(result)
     }
-    /// As [`now`](Self::now), without waiting: the request is sent, and the result is a future.
+    /// Like [`now`](Self::now), without waiting: the request is sent, and the result is a future.
     pub fn now_async(
         &self,
     ) -> ::punctual::rt::AsyncCall<i32, ::punctual::rt::SystemException> {

@@ -25,7 +25,7 @@ impl BaseRef {
                 },
             )
     }
-    /// As [`ping`](Self::ping), without waiting: the request is sent, and the result is a future.
+    /// Like [`ping`](Self::ping), without waiting: the request is sent, and the result is a future.
     pub fn ping_async(
         &self,
     ) -> ::punctual::rt::AsyncCall<(), ::punctual::rt::SystemException> {
@@ -121,7 +121,7 @@ impl DerivedRef {
                 },
             )
     }
-    /// As [`ping`](Self::ping), without waiting: the request is sent, and the result is a future.
+    /// Like [`ping`](Self::ping), without waiting: the request is sent, and the result is a future.
     pub fn ping_async(
         &self,
     ) -> ::punctual::rt::AsyncCall<(), ::punctual::rt::SystemException> {

@@ -150,7 +150,7 @@ pub trait Camera: ::core::marker::Send + ::core::marker::Sync + 'static {
         (::std::boxed::Box<Frame>, i32),
         ::punctual::rt::SystemException,
     >;
-    /// As [`get`](Self::get), with results in memory that is kept from call to call; override it to allocate none.
+    /// Like [`get`](Self::get), with results in memory that is kept from call to call; override it to allocate none.
     fn get_into(
         &self,
         other: &mut Frame,
@@ -190,7 +190,7 @@ impl CameraRef {
                 },
             )
     }
-    /// As [`put`](Self::put), without waiting: the request is sent, and the result is a future.
+    /// Like [`put`](Self::put), without waiting: the request is sent, and the result is a future.
     pub fn put_async(
         &self,
         shot: &Frame,
@@ -220,7 +220,7 @@ impl CameraRef {
         self.get_into(other, &mut result, &mut id)?;
         Ok((result, id))
     }
-    /// As [`get`](Self::get), with results in memory that the caller keeps.
+    /// Like [`get`](Self::get), with results in memory that the caller keeps.
     pub fn get_into(
         &self,
         other: &mut Frame,
@@ -246,7 +246,7 @@ impl CameraRef {
                 },
             )
     }
-    /// As [`get`](Self::get), without waiting: the request is sent, and the result is a future.
+    /// Like [`get`](Self::get), without waiting: the request is sent, and the result is a future.
     pub fn get_async(
         &self,
         other: &Frame,
@@ -281,7 +281,7 @@ impl CameraRef {
                 },
             )
     }
-    /// As [`ping`](Self::ping), without waiting: the request is sent, and the result is a future.
+    /// Like [`ping`](Self::ping), without waiting: the request is sent, and the result is a future.
     pub fn ping_async(
         &self,
     ) -> ::punctual::rt::AsyncCall<(), ::punctual::rt::SystemException> {

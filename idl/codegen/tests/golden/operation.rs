@@ -55,7 +55,7 @@ impl AdderRef {
             )?;
         Ok((result, c))
     }
-    /// As [`add`](Self::add), without waiting: the request is sent, and the result is a future.
+    /// Like [`add`](Self::add), without waiting: the request is sent, and the result is a future.
     pub fn add_async(
         &self,
         a: i32,

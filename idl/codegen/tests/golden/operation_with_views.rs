@@ -8,7 +8,7 @@ pub trait Greeter: ::core::marker::Send + ::core::marker::Sync + 'static {
         &self,
         name: &str,
     ) -> ::core::result::Result<::std::string::String, ::punctual::rt::SystemException>;
-    /// As [`greet`](Self::greet), with results in memory that is kept from call to call; override it to allocate none.
+    /// Like [`greet`](Self::greet), with results in memory that is kept from call to call; override it to allocate none.
     fn greet_into(
         &self,
         name: &str,
@@ -33,7 +33,7 @@ impl GreeterRef {
         self.greet_into(name, &mut result)?;
         Ok(result)
     }
-    /// As [`greet`](Self::greet), with results in memory that the caller keeps.
+    /// Like [`greet`](Self::greet), with results in memory that the caller keeps.
     pub fn greet_into(
         &self,
         name: &str,
@@ -56,7 +56,7 @@ impl GreeterRef {
                 },
             )
     }
-    /// As [`greet`](Self::greet), without waiting: the request is sent, and the result is a future.
+    /// Like [`greet`](Self::greet), without waiting: the request is sent, and the result is a future.
     pub fn greet_async(
         &self,
         name: &str,

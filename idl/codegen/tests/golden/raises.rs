@@ -90,7 +90,7 @@ impl DoorRef {
                 },
             )
     }
-    /// As [`open`](Self::open), without waiting: the request is sent, and the result is a future.
+    /// Like [`open`](Self::open), without waiting: the request is sent, and the result is a future.
     pub fn open_async(&self) -> ::punctual::rt::AsyncCall<(), door::OpenError> {
         self.0.call_async("open", &mut |_| Ok(()), |_| Ok(()))
     }

@@ -34,7 +34,7 @@ impl NodeRef {
                 },
             )
     }
-    /// As [`join`](Self::join), without waiting: the request is sent, and the result is a future.
+    /// Like [`join`](Self::join), without waiting: the request is sent, and the result is a future.
     pub fn join_async(
         &self,
         other: ::core::option::Option<&NodeRef>,

@@ -142,7 +142,7 @@ pub trait NamedOperations: ::core::marker::Send + ::core::marker::Sync + 'static
     fn title(
         &self,
     ) -> ::core::result::Result<::std::string::String, ::punctual::rt::SystemException>;
-    /// As [`title`](Self::title), with results in memory that is kept from call to call; override it to allocate none.
+    /// Like [`title`](Self::title), with results in memory that is kept from call to call; override it to allocate none.
     fn title_into(
         &self,
         result: &mut ::std::string::String,
@@ -578,7 +578,7 @@ impl StoreRef {
             )?;
         Ok((result, other))
     }
-    /// As [`keep`](Self::keep), without waiting: the request is sent, and the result is a future.
+    /// Like [`keep`](Self::keep), without waiting: the request is sent, and the result is a future.
     pub fn keep_async(
         &self,
         value: ::core::option::Option<&::punctual::rt::Shared<Node>>,

@@ -111,7 +111,7 @@ pub trait Shop: ::core::marker::Send + ::core::marker::Sync + 'static {
         (::punctual::rt::WString, ::punctual::rt::WChar),
         ::punctual::rt::SystemException,
     >;
-    /// As [`describe`](Self::describe), with results in memory that is kept from call to call; override it to allocate none.
+    /// Like [`describe`](Self::describe), with results in memory that is kept from call to call; override it to allocate none.
     fn describe_into(
         &self,
         name: &::punctual::rt::WString,
@@ -143,7 +143,7 @@ impl ShopRef {
         self.describe_into(name, sum, &mut result, &mut sign)?;
         Ok((result, sign))
     }
-    /// As [`describe`](Self::describe), with results in memory that the caller keeps.
+    /// Like [`describe`](Self::describe), with results in memory that the caller keeps.
     pub fn describe_into(
         &self,
         name: &::punctual::rt::WString,
@@ -171,7 +171,7 @@ impl ShopRef {
                 },
             )
     }
-    /// As [`describe`](Self::describe), without waiting: the request is sent, and the result is a future.
+    /// Like [`describe`](Self::describe), without waiting: the request is sent, and the result is a future.
     pub fn describe_async(
         &self,
         name: &::punctual::rt::WString,

@@ -21,7 +21,7 @@ pub(super) struct Comments {
 /// Where the comments are that are being collected.
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
 enum Position {
-    /// Not directly behind or below a token.
+    /// Place that is not directly behind or below a token.
     #[default]
     Apart,
     /// A token is the last on the present line, or on the line above.

@@ -170,7 +170,7 @@ fn limits_are_settings() {
     );
 }
 
-/// Compiles a file that includes `path`, in a thread of its own: reading must not wait or go on for ever.
+/// Compiles a file that includes `path`, in a thread of its own: reading must not wait or go on forever.
 fn including(path: &Path) -> Vec<Code> {
     let name = path.file_name().unwrap().display();
     let folder = Folder::new(&format!("idl-including-{name}"));

@@ -81,7 +81,7 @@ fn typed_at_run_time(orb: &Orb, poa: &Poa) -> Done {
         text: "hot".to_owned(),
     };
     let alarm = Shared::new(Alarm { base, severity: 3 }).widen();
-    let entry = log.add(Some(&alarm))?.ok_or("null in place of the alarm")?;
+    let entry = log.add(Some(&alarm))?.ok_or("null instead of the alarm")?;
     assert_eq!(entry.narrow::<Alarm>().map(|alarm| alarm.severity), Some(3));
     assert_eq!(log.keep(&Any::new("none")?)?.get::<String>()?, "none");
     assert_eq!(log.count(1)?, 2);

@@ -119,7 +119,7 @@ impl ThrottlingChange {
                 })?;
                 Ok(format!("restored to {before}"))
             }
-            _ => Ok("has been changed by another program".to_owned()),
+            _ => Ok("left as it is: another program has changed it".to_owned()),
         }
     }
 }

@@ -50,7 +50,7 @@ impl Line {
         self.push_unread(octets, until, Self::discard)
     }
 
-    /// As [`Self::push`], without reading.
+    /// Like [`Self::push`], without reading.
     pub(super) fn push_only(&mut self, octets: &[u8], until: Instant) -> io::Result<bool> {
         self.push_unread(octets, until, |_| Ok(()))
     }

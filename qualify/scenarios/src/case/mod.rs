@@ -1,4 +1,4 @@
-//! `case.*`: the case studies of [Gill 2004], with the services of Punctual in place of TAO's.
+//! `case.*`: the case studies of [Gill 2004], with the services of Punctual instead of TAO's.
 
 mod channel;
 mod flight_program;

@@ -69,7 +69,7 @@ pub(crate) struct Measured {
     /// Number of wrong results.
     pub(crate) errors: u64,
     pub(crate) elapsed_ns: u64,
-    /// From the first counted call to the end of the last.
+    /// Time from the first counted call to the end of the last.
     pub(crate) span: Span,
     /// Heap allocations of the calling thread.
     pub(crate) client_allocations: u64,

@@ -67,7 +67,7 @@ fn result(outcome: &Outcome, is_realtime: bool) -> String {
     };
     match (worst(Pool::Lanes), worst(Pool::WithoutLanes)) {
         (Some(with), Some(without)) if !is_realtime => format!(
-            "Without real-time rights the kernel runs all threads alike, and the effect of lanes cannot be \
+            "Without real-time rights the kernel ignores priorities, and the effect of lanes cannot be \
              shown: at the worst load, the {} Hz client met {with:.0} % of its deadlines with lanes, and \
              {without:.0} % without.",
             Importance::High.rate(),

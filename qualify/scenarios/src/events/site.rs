@@ -17,7 +17,7 @@ pub(super) struct Site {
     pub(super) consumer: Process<Consumer>,
     /// The first one is the supplier's.
     pub(super) channels: Vec<Process<Channel>>,
-    /// To the supplier's channel.
+    /// Reference to the supplier's channel.
     pub(super) references: References,
     _watchdog: Watchdog,
 }

@@ -44,9 +44,9 @@ pub(crate) trait Experiment {
     const ABOUT: &'static str;
     /// The chapter of the report, in TOML.
     const PAGE: &'static str;
-    /// Under which claims must not hold.
+    /// Controls under which claims must not hold.
     const CONTROLS: &'static [Control] = &[];
-    /// Which claims that do not hold must hold under which of the controls.
+    /// Claims that do not hold, and the controls under which they must.
     const RESTORED: &'static [Restored] = &[];
     /// The claims that are skipped if this process may not use the real-time priorities of `os.*`; `None` if
     /// the experiment is meaningful without them.

@@ -24,7 +24,7 @@ pub(crate) enum Placement {
     AllCpus,
     /// The server on the measured CPU, the clients on the driver's.
     Apart,
-    /// As [`Self::Apart`], in separate networks connected by a cable, as on two machines.
+    /// Like [`Self::Apart`], in separate networks connected by a cable, as on two machines.
     Linked,
 }
 

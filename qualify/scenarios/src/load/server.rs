@@ -267,7 +267,7 @@ fn corba(priority: i16) -> Result<Priority, Error> {
 /// A server that also listens in shared memory, and may open as many files as usual: [`USUAL_FILES`].
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) enum Exposure {
-    /// With the default limits.
+    /// The default limits.
     Limited,
     /// Without limits of the memory and of the processor time that a lane's peers take, under a control.
     Unlimited,

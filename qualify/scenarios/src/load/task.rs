@@ -70,7 +70,7 @@ impl Worker {
 pub(crate) enum Pace {
     /// Once in each period; the number of periods per second.
     Hertz(u32),
-    /// As soon as the previous call has returned.
+    /// Calls as soon as the previous one has returned.
     #[default]
     Continuous,
     /// With a pause after each call, such that there are this many calls per second, as in MT_Cubit.
@@ -109,7 +109,7 @@ impl Default for Request {
 pub(crate) struct TaskResult {
     /// In the order of the task's workers.
     pub(crate) reports: Vec<Report>,
-    /// From the common start to the end of the last worker.
+    /// Time from the common start to the end of the last worker.
     pub(crate) span: Span,
     /// Context switches of all threads of the server, from the start to the end of the first worker, if its
     /// pace is [`Pace::Pausing`].

@@ -259,7 +259,7 @@ const MORE_THAN_CACHES: usize = 64 << 20;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Called {
     Right,
-    /// With a wrong result.
+    /// Calls with a wrong result.
     Wrong,
     Failed,
 }

@@ -242,7 +242,7 @@ enum Source {
     /// The CPU's timer, with the work deferred to its end.
     Tick,
     OtherInterrupt,
-    /// Not recorded by the kernel: the host, or another thread.
+    /// Time that the kernel does not record: the host, or another thread.
     Unrecorded,
 }
 

@@ -163,7 +163,7 @@ pub(super) struct Synchronize {
 
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Synchronized {
-    /// From before the release of the mutex to after its acquisition.
+    /// Time from before the release of the mutex to after its acquisition.
     samples: Vec<Sample>,
     /// Time of acquiring and releasing the mutex in one thread.
     uncontended_ns: f64,

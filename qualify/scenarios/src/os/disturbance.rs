@@ -28,7 +28,7 @@ pub(crate) struct Interruption {
 
 /// The distribution of samples: raw, corrected and undisturbed.
 pub(crate) struct Evaluated {
-    /// As measured.
+    /// Measured values.
     pub(crate) raw: Latencies,
     /// Without the cost of reading the clock.
     pub(crate) corrected: Latencies,

@@ -113,7 +113,7 @@ pub(super) fn claim_by_ticks(outcome: &mut Outcome, source: &str) {
 
 const PLAIN: Control = Control {
     id: "plain",
-    about: "mutexes without a protocol in place of those with inheritance",
+    about: "mutexes without a protocol instead of those with inheritance",
     breaks: &["inheritance", "own-inheritance"],
 };
 
@@ -182,9 +182,9 @@ pub(super) struct Contend {
 
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Contended {
-    /// From the attempt of the high thread until the low one, which holds the mutex, runs again.
+    /// Time from the attempt of the high thread until the low one, which holds the mutex, runs again.
     acquisitions: Vec<Sample>,
-    /// From the release until the high thread has the mutex.
+    /// Time from the release until the high thread has the mutex.
     releases: Vec<Sample>,
     /// Rounds in which the medium thread ran before the high one had the mutex.
     inversions: u64,

@@ -83,12 +83,12 @@ impl Experiment for MutexInheritance {
 
 const PLAIN: Control = Control {
     id: "plain",
-    about: "mutexes without a protocol in place of all others",
+    about: "mutexes without a protocol instead of all others",
     breaks: &["inheritance", "ceiling", "own-inheritance", "own-ceiling"],
 };
 const INHERITING: Control = Control {
     id: "inheriting",
-    about: "mutexes with inheritance in place of all others",
+    about: "mutexes with inheritance instead of all others",
     breaks: &["none"],
 };
 
@@ -123,7 +123,7 @@ pub(super) struct Contend {
 
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Contended {
-    /// For each round, the time from when the high thread is ready until it has the mutex.
+    /// Time, by round, from when the high thread is ready until it has the mutex.
     waits: Vec<Sample>,
     /// Rounds in which the medium thread ran before the high one had the mutex.
     inversions: u64,

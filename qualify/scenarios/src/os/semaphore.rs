@@ -144,10 +144,10 @@ pub(super) struct Contend {
 /// The samples: for each round, as many acquisitions and releases as waiters.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub(super) struct Contended {
-    /// From the attempt of a waiter until the releaser runs again; at the first one of a round, no thread
-    /// waits yet.
+    /// Time from the attempt of a waiter until the releaser runs again; at the first one of a round, no
+    /// thread waits yet.
     acquisitions: Vec<Sample>,
-    /// From the release until the waiter runs; at the first one of a round, all wait.
+    /// Time from the release until the waiter runs; at the first one of a round, all wait.
     releases: Vec<Sample>,
     /// Releases that did not wake the most important waiter.
     out_of_order: u64,

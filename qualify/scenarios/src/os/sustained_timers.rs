@@ -218,7 +218,7 @@ fn burst(command: Expire) -> Result<Burst, Error> {
 /// The results for one length of burst.
 struct Sustained {
     burst: u64,
-    /// For each round, the smallest period without a miss, if any.
+    /// The smallest period without a miss, if any, by round.
     smallest_us: Vec<Option<u64>>,
     /// The longest period that was tried.
     largest_tried_us: u64,

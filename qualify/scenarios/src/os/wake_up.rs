@@ -12,12 +12,12 @@ use super::samples::Sample;
 /// The parts of one wake-up, in nanoseconds.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Parts {
-    /// From the expiry to the timer's interrupt: clock hardware, masked interrupts, and the host.
+    /// Time from the expiry to the timer's interrupt: clock hardware, masked interrupts, and the host.
     pub(super) interrupt_ns: u64,
-    /// From the interrupt to the wake-up of the thread.
+    /// Time from the interrupt to the wake-up of the thread.
     pub(super) handler_ns: u64,
-    /// From the wake-up to the thread's reading of the clock. Not divided, because some kernels do not record
-    /// every switch from an idle CPU.
+    /// Time from the wake-up to the thread's reading of the clock. Not divided, because some kernels do not
+    /// record every switch from an idle CPU.
     pub(super) thread_ns: u64,
 }
 

@@ -160,7 +160,7 @@ enum Shown {
     NeverHolds,
     /// It holds without the control, too, so that this one shows nothing.
     AlwaysHolds,
-    /// Without the control, it was not judged.
+    /// The claim was not evaluated without the control either.
     NotJudgedWithout,
 }
 

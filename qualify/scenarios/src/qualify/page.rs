@@ -36,7 +36,7 @@ pub(crate) fn of_all(
     for chapter in &comparison.chapters {
         page = page.chapter(chapter)?;
     }
-    let unknown = "What the papers state and cannot be told here, and what would be needed";
+    let unknown = "Statements that cannot be evaluated here, and their requirements";
     if let Some(table) = tables::with_reasons(outcome, unknown, &[State::CannotTell]) {
         page = page.table(&table);
     }

@@ -18,7 +18,7 @@ pub(crate) struct IncreasingConcurrency;
 
 const ONE_CPU: Control = Control {
     id: "one-cpu",
-    about: "one CPU in place of two",
+    about: "one CPU instead of two",
     breaks: &["two-cpus"],
 };
 const GROWING_WORK: Control = Control {

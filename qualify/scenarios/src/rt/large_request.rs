@@ -22,7 +22,7 @@ pub(crate) struct LargeRequests;
 
 const EXCHANGED: Control = Control {
     id: "exchanged",
-    about: "lanes in place of the pool without lanes, and the other way round",
+    about: "lanes instead of the pool without lanes, and the other way round",
     breaks: &["no-lanes.interrupted", "lanes.undisturbed"],
 };
 

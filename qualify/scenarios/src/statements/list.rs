@@ -38,7 +38,7 @@ fn text(all: &[&Benchmark]) -> String {
         let judged = paper.statements.iter().filter(judged).count();
         let _ = writeln!(
             text,
-            "[{}]: {} statements, {judged} judged, {} that cannot be told here\n",
+            "[{}]: {} statements, {judged} judged, {} that cannot be evaluated here\n",
             paper.key,
             paper.statements.len(),
             paper.statements.len() - judged

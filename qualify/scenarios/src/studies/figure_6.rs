@@ -75,7 +75,7 @@ pub fn figure_6(unit: Duration, late: Duration) -> Model {
 struct Thread {
     name: &'static str,
     host: usize,
-    /// Also its CORBA priority and its utility.
+    /// Its importance: CORBA priority and utility.
     importance: u16,
     arrival: Duration,
     /// Time from arrival to deadline.

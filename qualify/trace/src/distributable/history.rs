@@ -54,9 +54,9 @@ struct Open {
     from_ns: u64,
     location: Location,
     what: Doing,
-    /// For a call: whether it has arrived anywhere.
+    /// Whether the call has arrived anywhere.
     arrived: bool,
-    /// For a call: where and when it has ended.
+    /// Where and when the call has ended.
     left: Option<(Location, u64)>,
 }
 

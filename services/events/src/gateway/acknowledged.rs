@@ -46,7 +46,7 @@ impl Acknowledged {
 }
 
 impl RemoteChannel {
-    /// As [`forward`](Self::forward), so that no event is lost or delivered twice while the gateway or the
+    /// Like [`forward`](Self::forward), so that no event is lost or delivered twice while the gateway or the
     /// other channel cannot be reached, ends or starts again: this channel keeps up to
     /// [`kept`](crate::GatewayLimits::kept) events for it, which it fetches in batches, and a batch stays
     /// until `to` has queued it for its consumers. `to` recognises a batch that it gets again. Beyond

@@ -150,7 +150,7 @@ impl Counters {
         self.reconnected.store(totals.reconnected, Relaxed);
     }
 
-    /// As [`take_totals`](Self::take_totals), of a gateway that takes events from a channel.
+    /// Like [`take_totals`](Self::take_totals), of a gateway that takes events from a channel.
     pub(crate) fn take_export_totals(&self, totals: &ExportTotals) {
         self.returned.store(totals.returned, Relaxed);
         self.expired.store(totals.expired, Relaxed);

@@ -78,9 +78,9 @@ impl EventChannel {
 }
 
 impl RemoteChannel {
-    /// As [`EventChannel::export`], for a channel of another process. An object of `poa` receives its events,
-    /// on the threads of its pool, which call `send`. The statistics of a channel of another vendor show a
-    /// consumer only.
+    /// Like [`EventChannel::export`], for a channel of another process. An object of `poa` receives its
+    /// events, on the threads of its pool, which call `send`. The statistics of a channel of another vendor
+    /// show a consumer only.
     ///
     /// # Errors
     /// The channel refuses, or a call fails.
@@ -112,7 +112,7 @@ impl RemoteChannel {
         Ok(Gateway { source, counters })
     }
 
-    /// As [`EventChannel::inlet`], for a channel of another process. Give the ORB a timeout of calls.
+    /// Like [`EventChannel::inlet`], for a channel of another process. Give the ORB a timeout of calls.
     ///
     /// # Errors
     /// The channel refuses, or a call fails.

@@ -94,7 +94,7 @@ impl PushSupplierProxy {
         self.end_if(|_| true)
     }
 
-    /// As [`end`](Self::end), if the state permits it.
+    /// Like [`end`](Self::end), if the state permits it.
     fn end_if(&self, permits: impl Fn(&SupplierState) -> bool) -> Option<Option<Arc<Consumer>>> {
         let state = {
             let mut state = self.state.lock();
@@ -295,7 +295,7 @@ enum Supplier {
     /// Observers are being told of it. If it disconnects meanwhile, the thread that tells them takes that
     /// back.
     Connecting,
-    /// With the types that it has announced.
+    /// Types that it has announced.
     Connected(Vec<EventType>),
 }
 
@@ -365,7 +365,7 @@ impl PushConsumerProxy {
         self.end_if(|_| true)
     }
 
-    /// As [`end`](Self::end), if the state permits it.
+    /// Like [`end`](Self::end), if the state permits it.
     fn end_if(&self, permits: impl Fn(&ConsumerState) -> bool) -> bool {
         let state = {
             let mut state = self.state.lock();

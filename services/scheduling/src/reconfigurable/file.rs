@@ -143,7 +143,7 @@ impl System {
             ("threshold", self.threshold),
         ] {
             if !(0.0..=1.0).contains(&threshold) {
-                let text = format!("{threshold} is not a use of the processor, 0 to 1");
+                let text = format!("{threshold} is not a utilisation; expected 0 to 1");
                 return key.name(name).problem(text);
             }
         }
@@ -179,7 +179,7 @@ impl System {
 impl Described {
     fn check(&self, key: &Key, known: &HashSet<&String>) -> Result<(), Problem> {
         if self.rates.is_empty() == self.wcet.is_none() {
-            let text = "an operation has either `rates`, or `wcet` and what it `follows`";
+            let text = "an operation needs either `rates`, or both `wcet` and `follows`";
             return key.name("name").problem(text);
         }
         if let Some(number) = self.rates.iter().position(|rate| rate.period.is_zero()) {

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use super::{Anomaly, OperationId};
 
-/// How bad it is if an operation misses its deadline; critical from [`Self::High`] on.
+/// Criticality of an operation: how serious a missed deadline is; critical from [`Self::High`] on.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Criticality {
     /// `VERY_LOW_CRITICALITY`.
@@ -27,7 +27,7 @@ impl Criticality {
     }
 }
 
-/// As in files: "very-high".
+/// Name in files: "very-high".
 impl std::fmt::Display for Criticality {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
@@ -142,7 +142,7 @@ impl Operation {
             reason,
         };
         if self.is_source() && self.tuples.iter().any(|tuple| tuple.period.is_zero()) {
-            return Some(error("it has rates, and is passive"));
+            return Some(error("a passive operation has no rates of its own"));
         }
         if self
             .tuples

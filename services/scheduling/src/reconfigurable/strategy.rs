@@ -55,7 +55,7 @@ impl std::str::FromStr for Strategy {
         let known = || NAMES.map(|(name, _)| name).join(", ");
         found
             .map(|(_, strategy)| *strategy)
-            .ok_or_else(|| format!("`{text}` is not a strategy; there are {}", known()))
+            .ok_or_else(|| format!("unknown strategy `{text}`; use one of {}", known()))
     }
 }
 

@@ -95,7 +95,7 @@ pub(super) fn units(duration: Duration) -> Time {
     Time::try_from(duration.as_nanos() / 100).unwrap_or(Time::MAX)
 }
 
-/// As [`units`]; the greatest number stands for all above it.
+/// Like [`units`]; the greatest number stands for all above it.
 pub(super) fn period(period: Duration) -> PeriodT {
     PeriodT::try_from(units(period)).unwrap_or(PeriodT::MAX)
 }

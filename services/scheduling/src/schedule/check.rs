@@ -158,13 +158,13 @@ impl Checks<'_> {
         self.placed(pool.host.as_ref(), key)?;
         endpoints(&pool.listen, key)?;
         if pool.has_lanes() && pool.threads.is_some() {
-            return key
-                .name("threads")
-                .problem("not for a pool with lanes, which have threads themselves; remove this or `lanes`");
+            return key.name("threads").problem(
+                "not allowed for a pool with lanes; set the threads of each lane, and remove this or `lanes`",
+            );
         }
         if pool.has_lanes() && pool.priority.is_some() {
             return key.name("priority").problem(
-                "not for a pool with lanes, which have priorities themselves; remove this or `lanes`",
+                "not allowed for a pool with lanes; set the priority of each lane, and remove this or `lanes`",
             );
         }
         if pool.threads == Some(0) {

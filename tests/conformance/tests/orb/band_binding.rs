@@ -593,7 +593,7 @@ fn a_server_that_says_nothing_or_goes_is_told_apart() {
     });
 }
 
-/// CloseConnection in place of a reply: again, over a new one. A forward: there, where it is bound, too.
+/// CloseConnection instead of a reply: again, over a new one. A forward: there, where it is bound, too.
 #[test]
 fn closing_and_forwarding_are_followed() {
     let (elsewhere, orb) = (Recorder::start(), ordinary_client());

@@ -78,7 +78,7 @@ fn what_was_unused_for_longest_makes_room() {
         for (server, (made, open)) in servers.iter().zip(expected) {
             let closed = server.await_open(*open, CLOSE_CONNECTION);
             assert_eq!(server.connections(), *made);
-            assert_eq!(closed.len(), made - open, "all in good order");
+            assert_eq!(closed.len(), made - open, "all gracefully");
         }
     }
 }

@@ -378,7 +378,7 @@ fn hostile_visitors_hold_nobody_up_and_are_sent_away() {
         // The others are answered meanwhile.
         snapshot_of(&socket);
     }
-    assert!(asked.is_err(), "it is not listened to for ever");
+    assert!(asked.is_err(), "it is not listened to forever");
     let mut sent = 0;
     while endless.write_all(&[b'x'; 512]).is_ok() {
         sent += 512;

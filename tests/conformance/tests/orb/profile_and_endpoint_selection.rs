@@ -1,4 +1,4 @@
-//! Which of the profiles and endpoints of a reference a call goes to.
+//! Choice of the profile and endpoint of a reference for a call.
 
 use punctual::{
     Completion, Ior, Minor, Orb, PolicyOverrides, Priority, Protocol, ProtocolPolicy, SchedulingClass,

@@ -91,7 +91,7 @@ fn connecting_ends_with_the_shortest_of_all_time_outs() {
         ("request", COARSE, LONG, policies().request_timeout(COARSE)),
         ("the ORB's limit", COARSE, COARSE, policies()),
         (
-            "connection in place of the limit",
+            "connection instead of the limit",
             COARSE,
             FINE,
             policies().connection_timeout(COARSE),

@@ -132,7 +132,7 @@ macro_rules! check_moves {
     })*};
 }
 
-/// As [`check_moves`], and with results in memory that the caller keeps.
+/// Like [`check_moves`], and with results in memory that the caller keeps.
 macro_rules! check_moves_into {
     ($object:expr; $($method:ident, $into:ident, $asynchronous:ident($given:expr) $a:expr, $b:expr;)*) => {$(
         check_moves! { $object; $method, $asynchronous($given) $a, $b; }

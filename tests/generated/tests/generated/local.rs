@@ -85,7 +85,7 @@ impl Registry for Shelf {
     }
 }
 
-/// In place of the value type, which is of another crate.
+/// Instead of the value type, which is of another crate.
 struct Sticker;
 
 impl LabelOperations for Sticker {

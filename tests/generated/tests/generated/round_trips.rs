@@ -63,7 +63,7 @@ fn round_trip<T: Encode + for<'a> Decode<'a> + Clone + Default + PartialEq + Deb
     }
 }
 
-/// As [`round_trip`], and through the lent form.
+/// Like [`round_trip`], and through the lent form.
 macro_rules! round_trip_with_view {
     ($owned:ty, $view:ident, $values:expr) => {{
         let values: &[$owned] = $values;

@@ -322,7 +322,12 @@ fn integer<T: TryFrom<i128>>(text: &str, kind: Kind) -> Result<T, Problem> {
         _ => digits.parse(),
     };
     let number = magnitude.map(|number| if is_negative { -number } else { number });
-    let wrong = || Problem::at_value(format!("`{text}` is no {}, or out of its range", kind.idl()));
+    let wrong = || {
+        Problem::at_value(format!(
+            "`{text}` is not a valid {}, or out of its range",
+            kind.idl()
+        ))
+    };
     number
         .ok()
         .and_then(|number| number.try_into().ok())

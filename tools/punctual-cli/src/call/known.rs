@@ -108,7 +108,7 @@ fn declared(
     }
     let own = if own.is_empty() { "unknown" } else { own };
     Err(Failed::NotSent(format!(
-        "the IDL does not declare the object's interface ({own}), and the object has none of those that it \
+        "the IDL does not declare the object's interface ({own}), and the object supports none that it \
          declares with this operation; state the IDL file that does, or select one with `--interface NAME`"
     )))
 }
@@ -116,7 +116,7 @@ fn declared(
 fn described(options: &Options, object: &ObjectRef) -> Result<InterfaceDescription, Failed> {
     let is_value = options.arguments.iter().any(|value| value.starts_with("--idl"));
     let place = if is_value {
-        " before `--`, behind which all are values"
+        " before `--`; everything after it is a value"
     } else {
         ""
     };

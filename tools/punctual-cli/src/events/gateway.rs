@@ -92,7 +92,7 @@ pub struct Options {
     inspection: Option<PathBuf>,
 }
 
-/// Datagrams in place of a second channel.
+/// Datagrams instead of a second channel.
 #[derive(Args, Debug)]
 struct Network {
     /// Send events to this address as datagrams, or receive them at it (--receive)

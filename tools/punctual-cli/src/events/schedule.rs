@@ -20,7 +20,7 @@ pub struct Scheduled<'c> {
 }
 
 impl<'c> Scheduled<'c> {
-    /// Lets the channel follow the schedule. Returns what is to be said of it, too.
+    /// Lets the channel follow the schedule. Also returns the message about it.
     pub fn start(
         file: &Path,
         channel: &'c EventChannel,
@@ -36,7 +36,7 @@ impl<'c> Scheduled<'c> {
         Ok((scheduled, said))
     }
 
-    /// After a SIGHUP, reads the file again. The schedule in force stays if that one cannot be.
+    /// After a SIGHUP, reads the file again. Otherwise the schedule in force stays.
     pub fn reload_if_requested(&self) {
         if self.reload.take() {
             match self.follow() {

@@ -32,7 +32,7 @@ Examples:
   punctual events tail --idl FILE.idl --payload 16=Track --payload 17=Alarm
 
 A line has the time of receipt at the channel (UTC), type, source, and the payload: as a value where its \
-type is known, as text where it is printable, else the first 32 octets. An `any` in place of a payload is \
+type is known, as text where it is printable, else the first 32 octets. An `any` instead of a payload is \
 shown as a value, too. On a terminal, lines are cut at its width. With --json: type, source, ttl, \
 created_us, received_us and sent_us (since 1970), payload in hexadecimal digits, text or null, value or \
 null, and the kind of the `any` or null.

@@ -1,4 +1,4 @@
-//! Which messages each role accepts, and a bidirectional connection.
+//! Messages that each role accepts, and a bidirectional connection.
 
 use punctual_cdr::Endian;
 use punctual_giop::{

@@ -17,7 +17,7 @@ struct Connection {
     bell_of_writer: Notify,
 }
 
-/// Loom fails if an octet is read while it is written, or if one side sleeps for ever.
+/// Loom fails if an octet is read while it is written, or if one side sleeps forever.
 #[test]
 fn no_octet_is_torn_and_no_side_sleeps_for_ever() {
     const OCTETS: u64 = 4;

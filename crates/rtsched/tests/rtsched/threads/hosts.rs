@@ -88,7 +88,7 @@ impl Host {
         self.serve_with(2, work)
     }
 
-    /// As `serve`, on a lane of `threads` threads.
+    /// Like `serve`, on a lane of `threads` threads.
     pub fn serve_with(
         &self,
         threads: usize,

@@ -1,4 +1,4 @@
-//! Many threads that do everything at once: none runs out of turn, and none waits for ever.
+//! Many threads that do everything at once: none runs out of turn, and none waits forever.
 
 use std::{
     sync::{

@@ -92,7 +92,7 @@ fn edf_can_use_the_whole_processor() {
     }
 }
 
-/// As EDF, except for the quantum.
+/// Like EDF, except for the quantum.
 #[test]
 fn mlf_can_use_the_whole_processor_except_for_its_quantum() {
     for tasks in [

@@ -17,7 +17,7 @@ const LARGE: usize = 4 << 20;
 /// Octets of small fragments that reach the server at a time.
 const BURST: usize = 4 << 20;
 
-/// Continues a request with fragments without content, for ever: it never exceeds the limit of a message.
+/// Continues a request with fragments without content, forever: it never exceeds the limit of a message.
 pub(super) fn empty(version: Version, target: &Target, until: Instant) -> u64 {
     let id = if version >= Version::V1_2 { 4 } else { 0 };
     let first = first_part(request(version, target, &target.key, "swallow", octets(8)));

@@ -51,7 +51,7 @@ pub(super) struct Flown {
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(super) struct Arrival {
     pub(super) operation: u32,
-    /// Since the start.
+    /// Time since the start.
     pub(super) release_ns: u64,
     pub(super) fate: Fate,
 }
@@ -64,7 +64,7 @@ pub(super) enum Fate {
     Made,
     /// Dispatched, and completed later.
     Missed,
-    /// Cancelled in place of being dispatched.
+    /// Cancelled instead of being dispatched.
     Cancelled,
 }
 

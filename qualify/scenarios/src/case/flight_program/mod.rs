@@ -103,7 +103,7 @@ impl Experiment for FlightProgramCase {
 
 const UNDERLOAD: Control = Control {
     id: "underload",
-    about: "a load of 0.8 in place of overload",
+    about: "a load of 0.8 instead of overload",
     breaks: &["rms.critical", "rms.cancelling"],
 };
 
@@ -147,7 +147,7 @@ const NEVER: Control = Control {
 
 const BY_RATE: Control = Control {
     id: "by-rate",
-    about: "levels by rate in place of MUF's levels by criticality",
+    about: "levels by rate instead of MUF's levels by criticality",
     breaks: &["muf.critical"],
 };
 

@@ -1,4 +1,4 @@
-//! Which rates are agreed on: the client's operations, the contract with the deadline, and the manager of
+//! Agreement on rates: the client's operations, the contract with the deadline, and the manager of
 //! rates.
 
 use std::time::{Duration, Instant};
@@ -76,7 +76,7 @@ pub(super) fn operations(scale: f64) -> Result<(ReconfigurableScheduler, Operati
 /// One computation of the schedule.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(super) struct Recomputation {
-    /// Since the image was requested, in seconds of the paper.
+    /// Time since the image was requested, in seconds of the paper.
     pub(super) at_s: f64,
     pub(super) took_us: f64,
     /// Number of rates from which the scheduler chose.

@@ -80,7 +80,7 @@ impl Experiment for Recomputation {
 const SIZES: [u32; 2] = [1_000, 10_000];
 /// Dependencies for each operation with rates; a follower has twice as many.
 const DEPENDENCIES: u32 = 3;
-/// Under the control, an operation has one dependency for this many operations.
+/// Operations for one dependency, under the control.
 const DENSITY: u32 = 100;
 
 const CLAIMS: [&str; 5] = [

@@ -27,7 +27,7 @@ const HORIZON: Duration = Duration::from_secs(1);
 /// The times of decisions.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Decided {
-    /// For each batch, the time of one decision in nanoseconds.
+    /// Time of one decision in nanoseconds, by batch.
     pub(super) batches_ns: Vec<f64>,
     pub(super) allocations: u64,
 }

@@ -101,7 +101,7 @@ fn timed<K>(keys: usize, mut make: impl FnMut() -> Result<K, Error>) -> Result<(
 /// The times of creation, by pass.
 pub(super) struct Creation {
     pub(super) maker: Maker,
-    /// For each pass, the time of each key in nanoseconds.
+    /// Time of each key in nanoseconds, by pass.
     pub(super) passes: Vec<Vec<f64>>,
 }
 

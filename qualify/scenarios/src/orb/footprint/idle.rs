@@ -55,7 +55,7 @@ pub(super) fn measure(trial: &mut Trial<'_>) {
 enum Build {
     /// One file that needs no library, optimised for size.
     Static,
-    /// As this program.
+    /// The user of this program.
     Dynamic,
 }
 

@@ -31,7 +31,7 @@ pub(crate) struct Latency;
 
 const WITHOUT_LANES: Control = Control {
     id: "without-lanes",
-    about: "a pool without lanes in place of a lane for each client, and the calibrated load in all phases",
+    about: "a pool without lanes instead of a lane for each client, and the calibrated load in all phases",
     breaks: &["20hz.*-ratio", "p50-ratio", "p99-ratio", "loaded.*"],
 };
 const REVERSED: Control = Control {

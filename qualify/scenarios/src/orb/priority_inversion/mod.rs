@@ -37,7 +37,7 @@ const LOADING_HZ: u32 = 5_000;
 const LANES_AGAINST_POOL: f64 = 0.1;
 const WITHOUT_LANES: Control = Control {
     id: "without-lanes",
-    about: "a pool without lanes in place of lanes",
+    about: "a pool without lanes instead of lanes",
     breaks: &["lanes-against-pool"],
 };
 const REVERSED: Control = Control {

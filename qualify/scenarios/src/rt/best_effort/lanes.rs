@@ -23,7 +23,7 @@ pub(in crate::rt) struct Lanes;
 
 const WITHOUT_LANES: Control = Control {
     id: "without-lanes",
-    about: "one pool for all priorities in place of lanes",
+    about: "one pool for all priorities instead of lanes",
     breaks: &["all.30*", "unaffected.30", "all.28*"],
 };
 const NO_SLACK: Control = Control {

@@ -22,7 +22,7 @@ pub(in crate::rt) struct WithoutLanes;
 
 const LANES: Control = Control {
     id: "lanes",
-    about: "a lane for each priority in place of the pool without lanes",
+    about: "a lane for each priority instead of the pool without lanes",
     breaks: &["all-lose", "best-effort.rises"],
 };
 

@@ -24,7 +24,7 @@ pub(in crate::rt) struct DecreasingRates;
 
 const WITHOUT_LANES: Control = Control {
     id: "without-lanes",
-    about: "one pool for all priorities in place of lanes",
+    about: "one pool for all priorities instead of lanes",
     breaks: &["high*", "losses"],
 };
 

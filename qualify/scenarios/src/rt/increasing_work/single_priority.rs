@@ -23,7 +23,7 @@ pub(in crate::rt) struct WithoutLanes;
 
 const LANES: Control = Control {
     id: "lanes",
-    about: "a lane for each priority in place of the pool without lanes",
+    about: "a lane for each priority instead of the pool without lanes",
     breaks: &["high-loses-first", "losses", "low.45*", "alike"],
 };
 

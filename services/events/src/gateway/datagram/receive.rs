@@ -36,7 +36,7 @@ impl EventChannel {
 }
 
 impl RemoteChannel {
-    /// As [`EventChannel::receive_datagrams`], for a channel of another process; `name` is shown in its
+    /// Like [`EventChannel::receive_datagrams`], for a channel of another process; `name` is shown in its
     /// statistics. Give the ORB a timeout of calls, which bounds how long the thread waits for the channel;
     /// meanwhile, datagrams beyond the buffer of the socket are lost.
     ///

@@ -24,8 +24,8 @@ impl EventChannel {
 }
 
 impl RemoteChannel {
-    /// As [`EventChannel::send_datagrams`], for a channel of another process. An object of `poa` receives its
-    /// events, on the threads of its pool, which send.
+    /// Like [`EventChannel::send_datagrams`], for a channel of another process. An object of `poa` receives
+    /// its events, on the threads of its pool, which send.
     ///
     /// # Errors
     /// The datagrams have no address to send to, the channel refuses, or a call fails.

@@ -27,7 +27,7 @@ const ONE: Header = Header {
     fragments: 0x32,
 };
 
-/// As `ONE`, in both byte orders, followed by its content.
+/// Like `ONE`, in both byte orders, followed by its content.
 const LITTLE: &str = "01414243 04030201 90010000 04000000 08000000 02000000 32000000 00000000 de adbeef";
 const BIG: &str = "00414243 01020304 00000190 00000004 00000008 00000002 00000032 00000000 de adbeef";
 

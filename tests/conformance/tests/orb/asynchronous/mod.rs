@@ -35,7 +35,7 @@ use punctual_fixtures::{
 };
 
 /// An ORB and the one thread that reads its replies. Its policies are those of any ORB, but that no test
-/// waits for ever.
+/// waits forever.
 struct Client {
     orb: Orb,
     pool: ThreadPool,

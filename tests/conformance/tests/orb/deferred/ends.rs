@@ -137,7 +137,7 @@ fn a_deadline_ends_what_is_owed() {
     assert_eq!(response.deadline(), Some(deadline));
     assert!(!response.respond(Ok(2)));
     assert_eq!(refused(call.wait()).0, Kind::Timeout);
-    // Without one, it is owed for ever.
+    // Without one, it is owed forever.
     let unlimited = office.desk.twice_async(3);
     let (_, response) = office.pile.one();
     assert_eq!(response.deadline(), None);

@@ -10,7 +10,7 @@ use punctual_fixtures::server::Server;
 
 use super::{client, orb};
 
-/// For whom a call is made.
+/// Caller for whom a call is made.
 struct Account(u32);
 /// How much it may cost.
 struct Budget(u32);

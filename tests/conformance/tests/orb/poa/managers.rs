@@ -216,7 +216,7 @@ fn a_collocated_caller_waits_until_its_deadline_and_leaves_its_place() {
     assert_eq!(server.probe.twice(2), Ok(4));
 }
 
-/// For objects that are not active, too.
+/// Applies to objects that are not active, too.
 #[test]
 fn collocated_callers_wait_for_a_default_servant() {
     let server = Server::start();

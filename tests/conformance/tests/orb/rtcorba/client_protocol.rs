@@ -1,4 +1,4 @@
-//! Which protocol a call takes, by the client's policy at each scope and by the server's: TAO's
+//! Protocol of a call, by the client's policy at each scope and by the server's: TAO's
 //! `Client_Protocol`.
 
 use punctual::{

@@ -1,4 +1,4 @@
-//! Which protocols references name, in which order: TAO's `Server_Protocol`.
+//! Protocols that references name, and their order: TAO's `Server_Protocol`.
 
 use punctual::{InvalidPolicy, Orb, OrbBuilder, OrbError, Protocol, ProtocolPolicy, SchedulingClass};
 use punctual_fixtures::{

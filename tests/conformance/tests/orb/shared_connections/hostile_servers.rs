@@ -10,7 +10,7 @@ use punctual_fixtures::{
 
 use super::{Client, answer, call_all, doubled, lost, requests};
 
-/// Octets in place of the two replies that are due.
+/// Octets instead of the two replies that are due.
 type Row = (&'static str, fn(&[Message]) -> Vec<u8>);
 
 const ROWS: &[Row] = &[

@@ -1,4 +1,4 @@
-//! Which lane reads the replies of threads that serve none.
+//! Choice of the lane that reads the replies of threads that serve none.
 
 use std::{
     io,

@@ -71,11 +71,7 @@ fn connections_of_a_lane_are_limited() {
     }
     let made = servers.each_ref().map(Recorder::connections);
     assert_eq!(made, [1, 1, 1]);
-    assert_eq!(
-        servers[1].await_open(0, CLOSE_CONNECTION).len(),
-        1,
-        "in good order"
-    );
+    assert_eq!(servers[1].await_open(0, CLOSE_CONNECTION).len(), 1, "gracefully");
     assert_eq!(client.seen(0).connections.shared, 2);
 
     let played = [(); 2].map(|()| client.playing());

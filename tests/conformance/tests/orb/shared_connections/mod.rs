@@ -38,7 +38,7 @@ struct Client {
 }
 
 impl Client {
-    /// With one thread that reads.
+    /// Starts it with one thread that reads.
     fn start() -> Self {
         Self::with(Limits::default(), |pool| pool)
     }
@@ -56,7 +56,7 @@ impl Client {
             .unwrap();
         let pool = shape(orb.threadpool()).build().unwrap();
         orb.set_reply_threadpool(&pool).unwrap();
-        // Longer than any test: one that fails should not wait for ever as well.
+        // Longer than any test: one that fails should not wait forever as well.
         orb.add_policies(shared().roundtrip_timeout(Duration::from_secs(60)));
         Self { orb, pool }
     }

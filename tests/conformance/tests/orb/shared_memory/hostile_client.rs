@@ -17,7 +17,7 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg}
 
 use super::mapped::{self, Mapped};
 
-/// A client that has come by the memory of a connection in good order, and does what it likes with it.
+/// A client that has come by the memory of a connection gracefully, and does what it likes with it.
 pub struct HostileClient {
     memory: File,
     mapped: Mapped,
@@ -43,7 +43,7 @@ pub fn address(probe: &ProbeRef) -> String {
     address_in(probe, 0)
 }
 
-/// As [`address`], in this one of the reference's profiles.
+/// Like [`address`], in this one of the reference's profiles.
 pub fn address_in(probe: &ProbeRef, profile: usize) -> String {
     published(probe, profile).0
 }

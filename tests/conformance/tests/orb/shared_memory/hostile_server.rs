@@ -17,7 +17,7 @@ use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg}
 
 use super::mapped::Mapped;
 
-/// A server's side of a connection that was made in good order, and does what it likes with the memory.
+/// A server's side of a connection that was made gracefully, and does what it likes with the memory.
 pub struct HostileServer {
     segment: Segment,
     mapped: Mapped,

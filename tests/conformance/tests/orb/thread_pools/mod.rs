@@ -69,7 +69,7 @@ fn wait_at_gate<'scope>(
         if let Some(own) = own {
             client.current().set_priority(priority(own)).unwrap();
         }
-        // So that a test that fails does not wait for ever.
+        // So that a test that fails does not wait forever.
         let probe: ProbeRef = probe.with_timeout(Duration::from_secs(15)).unchecked();
         assert_eq!(probe.wait_at_gate(value), Ok(value));
     })

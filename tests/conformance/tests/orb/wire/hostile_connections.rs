@@ -55,7 +55,7 @@ fn messages_that_are_never_complete_end_their_connection() {
         peer.send(&more);
         peer.send(&request_numbered(2, &key));
         calls += 1;
-        assert!(calls < 1000, "it goes on for ever");
+        assert!(calls < 1000, "it goes on forever");
         thread::sleep(Duration::from_millis(10));
     }
     works(&mut bystander, &key);

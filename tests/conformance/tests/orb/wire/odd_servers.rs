@@ -37,7 +37,7 @@ fn playing<R>(
     let orb = client();
     let probe = resolve(&orb, [1, minor], listener.port, &[]).unwrap();
     thread::scope(|scope| {
-        // The listener goes with the server: should that fail, the client does not wait for ever.
+        // The listener goes with the server: should that fail, the client does not wait forever.
         scope.spawn(|| server(listener));
         calls(&orb, &probe)
     })
@@ -139,7 +139,7 @@ fn answers_to_other_requests_are_passed_over() {
     );
 }
 
-/// Replies of a server in place of results, and their effect on its client. Afterwards the reference is as
+/// Replies of a server instead of results, and their effect on its client. Afterwards the reference is as
 /// good as before.
 #[test]
 fn odd_answers_become_system_exceptions() {

@@ -36,7 +36,7 @@ pub fn assert_works(peer: &mut Peer, key: &[u8], dialect: Dialect) {
     assert_eq!(reply.body.clone().i32(), 42);
 }
 
-/// As [`assert_works`], in the most common dialect.
+/// Like [`assert_works`], in the most common dialect.
 pub fn works(peer: &mut Peer, key: &[u8]) {
     assert_works(peer, key, COMMON);
 }

@@ -26,7 +26,7 @@ fn commands_of_the_readme_print_its_output() {
     assert_answers(client, greeting);
 }
 
-/// The server is killed, so it cannot close its connections in good order.
+/// The server is killed, so it cannot close its connections gracefully.
 #[test]
 fn the_first_call_after_a_restart_succeeds() {
     let readme = Readme::of(EXAMPLE);

@@ -30,7 +30,7 @@ use crate::{
 
 /// Time between two examinations of the progress.
 const EXAMINED: Duration = Duration::from_millis(125);
-/// For how long an image is waited for, if that is longer than its deadline.
+/// Time for which an image is awaited, if that is longer than its deadline.
 const PATIENCE: Duration = Duration::from_secs(66);
 /// Share of the worst-case execution time that operations use.
 const TYPICAL: f64 = 0.6;

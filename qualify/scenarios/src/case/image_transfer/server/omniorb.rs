@@ -106,7 +106,7 @@ fn build(folder: &Path) -> Result<(), Error> {
     }
 }
 
-/// Where programs on other ORBs are: in cargo's folder, if this program is there, else in that of caches.
+/// Folder of programs on other ORBs: in cargo's folder, if this program is there, else in that of caches.
 fn programs_of_peers() -> Result<PathBuf, Error> {
     let here = env::current_exe()?;
     let target = here
