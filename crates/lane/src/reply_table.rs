@@ -13,7 +13,7 @@ use std::{
 
 use punctual_giop::{
     MessageType,
-    connection::{OutstandingRequests, Parity, ReceivedReply, ReplyMatch},
+    connection::{self, OutstandingRequests, Parity, ReceivedReply, ReplyMatch},
 };
 use punctual_os::{Doorbell, PiCondvar, PiMutex, condvar::TimedOut};
 
@@ -85,10 +85,24 @@ pub enum CallEnd {
     InOrder,
     /// The stream has ended or broken, or an unsolicited message arrived.
     Lost,
+    /// The peer has sent octets that are not GIOP, or a message that it may not send.
+    Malformed,
+    /// The peer has sent a message above the limit on the size of messages.
+    TooLarge,
     /// The peer has sent MessageError.
     Rejected,
     /// The lane has ended.
     Stopped,
+}
+
+impl From<connection::Refused> for CallEnd {
+    fn from(refused: connection::Refused) -> Self {
+        if refused.is_too_large() {
+            Self::TooLarge
+        } else {
+            Self::Malformed
+        }
+    }
 }
 
 /// Memory that a caller lends, and in which it receives its reply.

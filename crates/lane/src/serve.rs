@@ -136,6 +136,9 @@ impl<H: ServingSlot> Worker<'_, H> {
             }
             Received::Refused(refused) => {
                 drop(inbound);
+                if let Some(client) = connection.client() {
+                    client.replies.end(refused.into());
+                }
                 self.reject_received(connection, &refused);
                 Flow::Break(AfterServing::Close)
             }

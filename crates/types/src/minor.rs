@@ -160,7 +160,8 @@ table! {
     MESSAGE_TRUNCATED = 4, Marshal,
         "the data ends before the value does; check that both sides were compiled from the same IDL";
     MESSAGE_TOO_LARGE = 5, ImpLimit,
-        "the message exceeds the size limit; raise `max_message_size` on the side that refused it";
+        "the message exceeds the size limit; raise `max_message_size` on the side that refused it: the \
+         server if this is raised by the server, else this program";
     LENGTH_IMPOSSIBLE = 6, Marshal,
         "a length exceeds the data that follows it; check that both sides were compiled from the same IDL";
     BOUND_EXCEEDED = 7, Marshal,
@@ -357,7 +358,8 @@ table! {
     SERVER_STARTING = 119, Transient,
         "the server is starting, and has not activated the object yet; call again, and keep the reference";
     NO_DISTRIBUTABLE_THREAD = 120, BadInvOrder,
-        "the calling thread carries no distributable thread; begin a scheduling segment first";
+        "the calling thread carries no distributable thread; begin a scheduling segment first; in a servant, \
+         let the server's `RtScheduling` accept the claims of this client's host with `accept_claims`";
     SEGMENT_NAME_WRONG = 121, BadParam,
         "the innermost scheduling segment has another name and remains open; end segments in reverse order";
     SEGMENT_IS_SCOPED = 122, BadInvOrder,
@@ -397,6 +399,9 @@ table! {
     PRIORITY_UNSET = 134, Initialize,
         "the thread has no CORBA priority: `set_priority` was not called on it, or it executes a request \
          for an adapter without `priority_model`; call `orb.current().set_priority` first";
+    REPLY_TOO_LARGE = 135, ImpLimit,
+        "a reply exceeds the limit on the size of messages of the client itself; raise `max_message_size` in \
+         the client, or request less at a time";
     CONTROL_REFUSED = 140, NoPermission,
         "the peer may not control distributable threads at this host; permit it in the `CancellationPolicy`";
 }

@@ -15,9 +15,9 @@ use super::{
     request_id::awaited_request,
 };
 use crate::{
-    BI_DIR_IIOP, CODE_SETS, FragmentError, HeaderError, ListenPoint, LocateReplyHeader, MessageHeader,
-    MessageType, ReplyStatus, RequestHeader, Version, char_set_from_id, decode_cancel_request,
-    decode_code_sets, decode_listen_points, reply::decode_reply_outcome, wide_char_set_from_id,
+    BI_DIR_IIOP, CODE_SETS, HeaderError, ListenPoint, LocateReplyHeader, MessageHeader, MessageType,
+    ReplyStatus, RequestHeader, Version, char_set_from_id, decode_cancel_request, decode_code_sets,
+    decode_listen_points, reply::decode_reply_outcome, wide_char_set_from_id,
 };
 
 /// The receiving half of a connection: see [`super::Connection`].
@@ -533,11 +533,7 @@ impl ReceiveHalf {
     /// Returns the id of the request at the start of the buffer, or of which a fragment is there, if it
     /// exceeds the limit and expects a reply. After CloseConnection, nothing is answered.
     fn oversized_request(&self, reason: Refusal) -> Option<u32> {
-        let too_large = matches!(
-            reason,
-            Refusal::Header(HeaderError::TooLarge { .. }) | Refusal::Fragment(FragmentError::TooLarge(_))
-        );
-        if !too_large || self.role == Role::Client || self.state != State::Open {
+        if !reason.is_too_large() || self.role == Role::Client || self.state != State::Open {
             return None;
         }
         let received = self.buffer.received();

@@ -24,6 +24,22 @@ pub struct Refused {
     pub request_id: Option<u32>,
 }
 
+impl Refused {
+    /// Returns whether the message exceeds the limit on the size of messages.
+    pub fn is_too_large(&self) -> bool {
+        self.reason.is_too_large()
+    }
+}
+
+impl Refusal {
+    pub(super) fn is_too_large(self) -> bool {
+        matches!(
+            self,
+            Self::Header(HeaderError::TooLarge { .. }) | Self::Fragment(FragmentError::TooLarge(_))
+        )
+    }
+}
+
 /// Reason for which a received message is refused.
 #[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
 pub enum Refusal {

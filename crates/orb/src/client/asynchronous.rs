@@ -15,8 +15,9 @@ use punctual_types::{Priority, SystemException};
 
 use self::sending::{CallProgress, SentRequest};
 use super::{
-    attempts::{Attempt, AttemptHistory, broken},
+    attempts::{Attempt, AttemptHistory},
     call_context::CallContext,
+    call_end::broken,
     call_frame::{CallFrame, with_frame},
     deadline::Deadlines,
     intercepted::{InterceptedPart, Point, forget_exception},

@@ -10,7 +10,11 @@ use punctual_cdr::Ior;
 use punctual_lane::CallEnd;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
-use super::{reference::Reference, route::Route};
+use super::{
+    call_end::{closed, exception},
+    reference::Reference,
+    route::Route,
+};
 use crate::Limits;
 
 /// Result of one attempt to deliver a request.
@@ -163,39 +167,12 @@ fn is_unreachable(error: &SystemException) -> bool {
         )
 }
 
-/// The server has closed the connection without executing the request.
-pub(super) fn closed() -> SystemException {
-    SystemException::new(
-        SystemExceptionKind::Transient,
-        Minor::CLOSED_BEFORE_REQUEST,
-        Completion::No,
-    )
-}
-
 /// Converts the end of a connection over which a call waited for its reply.
-///
-/// `rejected`: whether the peer may have executed the request before it sent MessageError, which names no
-/// request: not over a connection that carries one request at a time.
+/// `rejected`: see [`exception`].
 #[cold]
 pub(super) fn ended<R>(end: CallEnd, rejected: Completion) -> Result<Attempt<R>, SystemException> {
-    let (minor, completed) = match end {
-        CallEnd::InOrder => return Ok(Attempt::Again(closed())),
-        CallEnd::Lost => (Minor::CONNECTION_LOST, Completion::Maybe),
-        CallEnd::Rejected => (Minor::PEER_REJECTED_MESSAGE, rejected),
-        CallEnd::Stopped => (Minor::REPLY_THREADPOOL_ENDED, Completion::Maybe),
-    };
-    Err(SystemException::new(
-        SystemExceptionKind::CommFailure,
-        minor,
-        completed,
-    ))
-}
-
-/// Returns the exception for a connection that cannot be used; nothing was sent.
-pub(super) fn broken() -> SystemException {
-    SystemException::new(
-        SystemExceptionKind::CommFailure,
-        Minor::CONNECTION_LOST,
-        Completion::No,
-    )
+    match end {
+        CallEnd::InOrder => Ok(Attempt::Again(closed())),
+        end => Err(exception(end, rejected)),
+    }
 }

@@ -7,8 +7,8 @@ use punctual_stub::PoliciesInForce;
 use punctual_types::{Priority, SystemException};
 
 use super::{
-    attempts::broken,
     call_context::CallContext,
+    call_end::broken,
     connection::ClientConnection,
     connection_cache::PooledConnection,
     connection_key::{Band, ConnectionKey},

@@ -11,14 +11,15 @@ use punctual_cdr::CodeSets;
 use punctual_flight::Link;
 use punctual_giop::{
     Version,
-    connection::{Connection, Event, ReceivedReply, Refusal, Refused, Role},
+    connection::{Connection, Event, ReceivedReply, Role},
 };
-use punctual_lane::NetworkMark;
+use punctual_lane::{CallEnd, NetworkMark};
 use punctual_sched::NetworkPriorityMapping;
 use punctual_transport::{ProtocolPolicy, Stream};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::{
+    call_end::exception,
     connection_key::{Band, ConnectionKey, Purpose},
     deadline::{Deadline, Deadlines},
     endpoint::Endpoint,
@@ -295,8 +296,8 @@ impl ClientConnection {
 
     /// Waits for the next event.
     ///
-    /// Fails with TIMEOUT, with COMM_FAILURE if the connection is lost or the server sends what only clients
-    /// may send, and with MARSHAL for octets that are not GIOP.
+    /// Fails with TIMEOUT, with COMM_FAILURE if the connection is lost or the server breaks the protocol, and
+    /// with IMP_LIMIT for a reply above the limit on the size of messages.
     pub(super) fn receive(
         &mut self,
         deadline: Option<Deadline>,
@@ -307,7 +308,7 @@ impl ClientConnection {
             match self.protocol.receive.poll(Instant::now) {
                 Ok(Some(event)) => return Ok(event),
                 Ok(None) => self.read(deadline, serve, &mut fine)?,
-                Err(refused) => return Err(malformed(refused)),
+                Err(refused) => return Err(exception(refused.into(), Completion::Maybe)),
             }
         }
     }
@@ -392,21 +393,8 @@ pub(super) fn connect(
     })
 }
 
-fn malformed(refused: Refused) -> SystemException {
-    let kind = match refused.reason {
-        // A server that sends what only clients may send is out of step.
-        Refusal::NotPermitted { .. } => SystemExceptionKind::CommFailure,
-        _ => SystemExceptionKind::Marshal,
-    };
-    failure(kind, Minor::REPLY_MALFORMED, Completion::Maybe)
-}
-
 fn lost() -> SystemException {
-    failure(
-        SystemExceptionKind::CommFailure,
-        Minor::CONNECTION_LOST,
-        Completion::Maybe,
-    )
+    exception(CallEnd::Lost, Completion::Maybe)
 }
 
 pub(super) fn timed_out() -> SystemException {

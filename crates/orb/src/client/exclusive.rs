@@ -13,8 +13,9 @@ use punctual_stub::{Call, Response};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::{
-    attempts::{Attempt, broken, closed, ended},
+    attempts::{Attempt, ended},
     call_context::CallContext,
+    call_end::{broken, closed},
     call_frame::CallFrame,
     connection::{ANSWER, ClientConnection, ServeWhileWaiting, timed_out},
     connection_cache::PooledConnection,

@@ -11,8 +11,9 @@ use punctual_stub::{Call, ObjectRef, OrbContext, Response};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{
-    attempts::{Attempt, AttemptHistory, broken, too_many_forwards},
+    attempts::{Attempt, AttemptHistory, too_many_forwards},
     call_context::CallContext,
+    call_end::broken,
     call_frame::CallFrame,
     reference::Reference,
     reply_view::ReplyView,

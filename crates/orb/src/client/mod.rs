@@ -13,6 +13,7 @@ mod binding;
 mod binding_rules;
 mod call;
 mod call_context;
+mod call_end;
 mod call_frame;
 mod collocated;
 mod collocated_reply;

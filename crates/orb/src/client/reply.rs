@@ -8,12 +8,7 @@ use punctual_giop::{
 use punctual_stub::{Call, Phase};
 use punctual_types::{Completion, Detail, Minor, Priority, SystemException, SystemExceptionKind};
 
-use super::{
-    attempts::{Attempt, broken},
-    reference::Reference,
-    reply_view::ReplyView,
-    route::Route,
-};
+use super::{attempts::Attempt, call_end::broken, reference::Reference, reply_view::ReplyView, route::Route};
 
 impl Reference {
     /// Decodes a reply.

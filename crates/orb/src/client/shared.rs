@@ -13,8 +13,9 @@ use punctual_stub::{Call, Response};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind as Kind};
 
 use super::{
-    attempts::{Attempt, closed, ended},
+    attempts::{Attempt, ended},
     call_context::CallContext,
+    call_end::closed,
     call_frame::CallFrame,
     connection::connect,
     connection_cache::Permit,

@@ -70,7 +70,7 @@ fn a_reply_with_many_contexts_is_an_exception_for_its_caller() {
         let refused = probe.twice(21).unwrap_err();
         assert_eq!(
             (refused.kind, refused.minor),
-            (SystemExceptionKind::Marshal, Minor::REPLY_MALFORMED)
+            (SystemExceptionKind::CommFailure, Minor::REPLY_MALFORMED)
         );
     }
     replies.join().unwrap();

@@ -11,12 +11,8 @@ use super::sending::SentRequest;
 use crate::{
     WaitStrategy,
     client::{
-        attempts::{Attempt, broken},
-        call_context::CallContext,
-        call_frame::CallFrame,
-        reference::Reference,
-        reply_view::ReplyView,
-        shared::serve_until_over,
+        attempts::Attempt, call_context::CallContext, call_end::broken, call_frame::CallFrame,
+        reference::Reference, reply_view::ReplyView, shared::serve_until_over,
     },
     lane::{BlockedThread, Lane, SharedConnection},
 };

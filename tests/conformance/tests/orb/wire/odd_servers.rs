@@ -144,7 +144,7 @@ fn answers_to_other_requests_are_passed_over() {
 #[test]
 fn odd_answers_become_system_exceptions() {
     type Row = (&'static str, fn(Dialect, u32) -> Vec<u8>, Kind, Minor, Completion);
-    let malformed = (Kind::Marshal, Minor::REPLY_MALFORMED, Completion::Maybe);
+    let malformed = (Kind::CommFailure, Minor::REPLY_MALFORMED, Completion::Maybe);
     let (maybe, no, yes) = (Completion::Maybe, Completion::No, Completion::Yes);
     let rows: &[Row] = &[
         (
@@ -178,9 +178,9 @@ fn odd_answers_become_system_exceptions() {
         (
             "a reply of 4 GiB",
             |dialect, _| dialect.header(1, false, u32::MAX).finish(),
-            malformed.0,
-            malformed.1,
-            malformed.2,
+            Kind::ImpLimit,
+            Minor::REPLY_TOO_LARGE,
+            maybe,
         ),
         (
             "a reply of version 1.3",

@@ -8,7 +8,9 @@ mod objects;
 
 use std::iter;
 
-use punctual::{Completion, ConnectionMode, Minor, Orb, PolicyOverrides, SystemExceptionKind as Kind};
+use punctual::{
+    Completion, ConnectionMode, Limits, Minor, Orb, PolicyOverrides, SystemExceptionKind as Kind,
+};
 use punctual_fixtures::{
     conformance::probe::GreetError,
     peer::Peer,
@@ -119,10 +121,7 @@ fn a_client_learns_which_limit_its_request_exceeds() {
     setup.limits = setup.limits.max_message_size(4096);
     let server = setup.start();
     for mode in [ConnectionMode::Exclusive, ConnectionMode::Shared] {
-        let client = Orb::builder().lock_memory(false).build().unwrap();
-        let replies = client.threadpool().build().unwrap();
-        client.set_reply_threadpool(&replies).unwrap();
-        client.add_policies(PolicyOverrides::new().connection_mode(mode));
+        let client = client_with(Limits::default(), mode);
         let probe = server.reference_for(&client);
         // The longest ones are still being sent when the server closes the connection.
         for length in [5000, 64 << 10, 2 << 20] {
@@ -140,6 +139,33 @@ fn a_client_learns_which_limit_its_request_exceeds() {
         }
         client.shutdown_and_wait().unwrap();
     }
+}
+
+#[test]
+fn a_client_learns_that_a_reply_exceeds_its_own_limit() {
+    let server = Server::start();
+    for mode in [ConnectionMode::Exclusive, ConnectionMode::Shared] {
+        let client = client_with(Limits::default().max_message_size(4096), mode);
+        let probe = server.reference_for(&client);
+        for _ in 0..2 {
+            let refused = probe.filled(5000).unwrap_err();
+            let seen = (refused.kind, refused.minor, refused.completed);
+            let expected = (Kind::ImpLimit, Minor::REPLY_TOO_LARGE, Completion::Maybe);
+            assert_eq!(seen, expected, "{mode:?}: {refused}");
+            assert_eq!(probe.twice(2), Ok(4), "over another connection");
+        }
+        client.shutdown_and_wait().unwrap();
+    }
+}
+
+/// An ORB whose calls use such connections.
+fn client_with(limits: Limits, mode: ConnectionMode) -> Orb {
+    let builder = Orb::builder().lock_memory(false).limits(limits);
+    let client = builder.build().unwrap();
+    let replies = client.threadpool().build().unwrap();
+    client.set_reply_threadpool(&replies).unwrap();
+    client.add_policies(PolicyOverrides::new().connection_mode(mode));
+    client
 }
 
 const fn case(
