@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Instant};
 use punctual_flight::{Event, Record, record};
 use punctual_giop::{MessageType, Version, connection::ReceivedReply};
 use punctual_lane::{
-    CallEnd, CallTimeouts, NotSent, Outcome, Refused, ReplyBuffer, ReplyTable, ReplyWait,
+    CallDeadlines, CallEnd, NotSent, Outcome, Refused, ReplyBuffer, ReplyTable, ReplyWait,
     SharedConnectionSettings, Ticket, serve_until_ended,
 };
 use punctual_stub::{Call, Response};
@@ -356,7 +356,7 @@ impl Reference {
         outcome: Outcome,
     ) -> Result<Attempt<ReceivedReply>, SystemException> {
         let failed = match outcome {
-            Outcome::Arrived(reply) => {
+            Outcome::Received(reply) => {
                 let link = shared.link();
                 record(|| Record::new(Event::ReplyReceived).request(request_id).link(link));
                 return Ok(Attempt::Done(reply));
@@ -393,7 +393,7 @@ impl CallContext<'_> {
         let Deadlines { request, reply } = self.deadlines;
         let [unsent, reply] = [request, reply].map(|deadline| deadline.map(|deadline| deadline.at));
         ReplyWait {
-            timeouts: CallTimeouts { reply, unsent },
+            deadlines: CallDeadlines { reply, unsent },
             is_unsent,
         }
     }
@@ -419,10 +419,10 @@ pub(super) fn serve_until_over(
     shared: &SharedConnection,
     ticket: &Ticket,
     wait: &ReplyWait<'_>,
-    give_up: Option<Instant>,
+    deadline: Option<Instant>,
 ) {
-    let (replies, CallTimeouts { reply, unsent }) = (&shared.replies(), wait.timeouts);
-    let reply = reply.into_iter().chain(give_up).min();
+    let (replies, CallDeadlines { reply, unsent }) = (&shared.replies(), wait.deadlines);
+    let reply = reply.into_iter().chain(deadline).min();
     // First for the request, while it may not have been sent, then for the reply.
     let unsent = unsent.filter(|_| shared.is_congested());
     let first = [unsent, reply].into_iter().flatten().min();
