@@ -13,7 +13,7 @@ use rustix::net::{
 use super::target::Target;
 
 /// Address of well-behaved clients.
-pub(super) const NEW_CONNECTION: Ipv4Addr = Ipv4Addr::LOCALHOST;
+pub(super) const CLIENT: Ipv4Addr = Ipv4Addr::LOCALHOST;
 /// Address of attackers: limits per address must not hit the others.
 pub(super) const ATTACKER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 66);
 

@@ -136,7 +136,7 @@ fn exceptions_show_their_members_and_have_exit_codes() {
         "--timeout",
         "2",
     ]);
-    assert_eq!(nobody.code, 3, "{}", __nb.complained);
+    assert_eq!(nobody.code, 3, "{}", nobody.complained);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use punctual_giop::{HEADER_SIZE, MessageType, Version};
 use serde::{Deserialize, Serialize};
 
 use crate::attacks::{
-    line::{Line, NEW_CONNECTION},
+    line::{CLIENT, Line},
     messages::request,
     target::Target,
 };
@@ -45,7 +45,7 @@ pub(in crate::attacks) fn new_connections(target: &Target, deadline: Instant) ->
 
 /// Calls over a new connection; returns whether the call succeeded.
 fn is_served(target: &Target, request: &[u8]) -> io::Result<bool> {
-    let mut line = Line::connect(target, NEW_CONNECTION, TIMEOUT)?;
+    let mut line = Line::connect(target, CLIENT, TIMEOUT)?;
     if !line.push_only(request, Instant::now() + TIMEOUT)? {
         return Ok(false);
     }
