@@ -126,9 +126,9 @@ impl<H: RequestHandler> Lane<H> {
             Mode::Blocking(threads) => threads.give(connection),
             Mode::Polled | Mode::Buffered(_) => false,
         };
-        let peer = (PeerKey::of(origin), peer);
+        let (key, properties) = (PeerKey::of(origin), &acceptor.properties);
         self.connections
-            .admit(stream, peer, &acceptor.properties, self.limits(), assign);
+            .admit(stream, key, peer, properties, self.limits(), assign);
         self.watch_idle(Instant::now());
     }
 

@@ -14,7 +14,7 @@ use punctual_giop::{MessageHeader, connection::Event};
 use punctual_os::{PiMutexGuard, clock};
 
 use crate::{
-    Lane, ServingSlot, Unserved,
+    Lane, NotExecuted, ServingSlot,
     connection::Connection,
     inbound::{Inbound, Received},
     mode::Mode,
@@ -78,13 +78,13 @@ impl<H: ServingSlot> Worker<'_, H> {
         // can still be read.
         while !connection.state.is_closed()
             && self
-                .serve_dedicated_in_turn(connection, &mut consecutive)
+                .serve_dedicated_within_budget(connection, &mut consecutive)
                 .is_continue()
         {}
     }
 
     /// Serves the next message, or part of one, as soon as the lane may work for the connection.
-    fn serve_dedicated_in_turn(
+    fn serve_dedicated_within_budget(
         &mut self,
         connection: &Arc<Connection<H>>,
         consecutive: &mut usize,
@@ -92,7 +92,7 @@ impl<H: ServingSlot> Worker<'_, H> {
         if !connection.state.is_unserved() {
             return self.serve_dedicated_message(connection, consecutive);
         }
-        let wait = self.lane.unserved.wait();
+        let wait = self.lane.overhead.wait();
         if !wait.is_zero() {
             self.lane.counters.connections.put_off.add_one();
             std::thread::sleep(wait.min(LONGEST_SLEEP));
@@ -102,7 +102,7 @@ impl<H: ServingSlot> Worker<'_, H> {
         self.served = false;
         let begun = clock::thread_cpu_time();
         let flow = self.serve_dedicated_message(connection, consecutive);
-        self.settle(connection, begun);
+        self.account_for(connection, begun);
         flow
     }
 
@@ -143,8 +143,8 @@ impl<H: ServingSlot> Worker<'_, H> {
             // The request is served already, unless its reply is still owed.
             Received::Event(Event::Cancelled(request_id))
                 if {
-                    self.lane.cancel_kept(connection, request_id);
-                    !self.lane.charge(connection, Unserved::Elsewhere, false, || true)
+                    self.lane.cancel_deferred(connection, request_id);
+                    !self.lane.charge(connection, NotExecuted::Elsewhere, false, || true)
                 } =>
             {
                 ControlFlow::Break(())

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use punctual_os::PiMutex;
 
-use crate::{LaneLimits, Unserved};
+use crate::{LaneLimits, NotExecuted};
 
 /// Time in which an exhausted budget is restored.
 const RESTORED_IN: Duration = Duration::from_secs(30);
@@ -29,11 +29,11 @@ impl Budgets {
 
     /// Pays for a message. `ended`: number of requests that have ended over the connection; `ends`: the
     /// message is one of those that will. `false`: the budget is exhausted.
-    pub(crate) fn pay(&self, message: Unserved, ended: u32, ends: bool) -> bool {
+    pub(crate) fn pay(&self, message: NotExecuted, ended: u32, ends: bool) -> bool {
         match message {
-            Unserved::NotAdmitted => false,
-            Unserved::Refused => self.refused.lock().pay(ended, ends, Instant::now),
-            Unserved::Elsewhere => self.unserved.lock().pay(ended, ends, Instant::now),
+            NotExecuted::NotAdmitted => false,
+            NotExecuted::Refused => self.refused.lock().pay(ended, ends, Instant::now),
+            NotExecuted::Elsewhere => self.unserved.lock().pay(ended, ends, Instant::now),
         }
     }
 }

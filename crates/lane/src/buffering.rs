@@ -10,8 +10,8 @@ use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 use crate::{
     Lane, MessageError, QueueLimits, ServingSlot,
     connection::Connection,
+    deferred_request::id_of,
     dispatch::Arrival,
-    kept_request::id_of,
     request_queue::{NoRoom, QueuedRequest, Taken},
     thread_lifetime::RemainingLifetime,
     worker::{self, Ended, Worker, as_thread_of},
@@ -192,8 +192,8 @@ impl<H: ServingSlot> Lane<H> {
     }
 
     /// Takes back a request whose upcall has ended without a reply. `false`: it is not there.
-    pub(crate) fn cancel_kept(&self, connection: &Arc<Connection<H>>, request_id: u32) -> bool {
-        H::cancel_kept(&self.data, id_of(connection), request_id)
+    pub(crate) fn cancel_deferred(&self, connection: &Arc<Connection<H>>, request_id: u32) -> bool {
+        H::cancel_deferred(&self.data, id_of(connection), request_id)
     }
 
     /// Notifies the threads that another lane has queued a request.

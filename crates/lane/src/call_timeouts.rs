@@ -30,7 +30,7 @@ impl<H: RequestHandler> Lane<H> {
             }
             from = index + 1;
         }
-        if let Some(next) = H::expire_kept(&self.data, now) {
+        if let Some(next) = H::expire_deferred(&self.data, now) {
             self.events.call_timeouts.add(next);
         }
     }

@@ -23,7 +23,7 @@ use crate::{
     inbound::Inbound,
     kept_memory::{KeptMemory, LaneMemory},
     outbound::{Outbound, Wrote},
-    time_budget::Unpaid,
+    time_budget::UnaccountedTime,
 };
 
 /// Connection of a lane. Several threads may serve its requests; one at a time reads.
@@ -46,7 +46,7 @@ pub(crate) struct Connection<H: RequestHandler> {
     outbound: PiMutex<Outbound>,
     /// Memory that the peer makes the lane keep.
     pub(crate) memory: KeptMemory,
-    pub(crate) unpaid: Unpaid,
+    pub(crate) unaccounted_time: UnaccountedTime,
 }
 
 /// Messages that arrive over a connection.
@@ -118,7 +118,7 @@ impl<H: RequestHandler> Connection<H> {
             mark: NetworkMark::new(properties),
             missed: AtomicU8::new(0),
             memory: KeptMemory::new(memory),
-            unpaid: Unpaid::default(),
+            unaccounted_time: UnaccountedTime::default(),
         }
     }
 
@@ -165,9 +165,9 @@ impl<H: RequestHandler> Connection<H> {
 
     /// Begins to wait to be served by another thread, or later. `false`: it waits already, and `readiness` is
     /// noted for the thread that serves it then.
-    pub(crate) fn joins_line(&self, readiness: Readiness) -> bool {
+    pub(crate) fn enqueue(&self, readiness: Readiness) -> bool {
         while self.state.set_handed_over() {
-            if self.is_in_line(readiness) {
+            if self.is_enqueued(readiness) {
                 return false;
             }
         }
@@ -175,7 +175,7 @@ impl<H: RequestHandler> Connection<H> {
     }
 
     /// Returns whether it waits to be served by another thread, or later; that thread learns of `readiness`.
-    pub(crate) fn is_in_line(&self, readiness: Readiness) -> bool {
+    pub(crate) fn is_enqueued(&self, readiness: Readiness) -> bool {
         self.state.is_handed_over() && {
             self.note_missed(readiness);
             // A thread that takes it from now on sees the note when it has served it.

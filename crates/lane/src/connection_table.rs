@@ -202,7 +202,8 @@ impl<H: RequestHandler> ConnectionTable<H> {
     pub(crate) fn admit(
         &self,
         stream: Box<dyn Stream>,
-        (key, peer): (Option<PeerKey>, H::PeerData),
+        key: Option<PeerKey>,
+        peer: H::PeerData,
         properties: &ProtocolProperties,
         limits: &LaneLimits,
         assign: impl FnOnce(&Arc<Connection<H>>) -> bool,

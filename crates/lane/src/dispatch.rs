@@ -14,7 +14,7 @@ use punctual_giop::{
 use punctual_types::Priority;
 
 use crate::{
-    Disposition, Lane, LaneContext, MessageError, RequestHandler, RequestMessage, ServingSlot, Unserved,
+    Disposition, Lane, LaneContext, MessageError, NotExecuted, RequestHandler, RequestMessage, ServingSlot,
     connection::Connection, mode::Mode, worker::Worker,
 };
 
@@ -130,8 +130,8 @@ impl<H: ServingSlot> Worker<'_, H> {
                     record(|| Record::new(flight::Event::Finished).link(connection.link));
                     true
                 }
-                Ok(Disposition::Unserved(reply, reason)) => {
-                    self.after_unserved(connection, header, reply, reason)
+                Ok(Disposition::NotExecuted(reply, reason)) => {
+                    self.after_not_executed(connection, header, reply, reason)
                 }
                 Ok(Disposition::Hold(limits)) => match self.hold(connection, header, arrival, limits) {
                     ControlFlow::Break(usable) => usable,
@@ -159,19 +159,19 @@ impl<H: ServingSlot> Worker<'_, H> {
             Ok(()) => {
                 let lane = self.lane;
                 let answer = || self.send_reply(connection, header, None);
-                lane.charge(connection, Unserved::Elsewhere, true, answer)
+                lane.charge(connection, NotExecuted::Elsewhere, true, answer)
             }
             Err(MessageError) => self.reject(connection, header.version),
         }
     }
 
     #[cold]
-    fn after_unserved(
+    fn after_not_executed(
         &mut self,
         connection: &Connection<H>,
         header: &MessageHeader,
         reply: Option<Option<Priority>>,
-        reason: Unserved,
+        reason: NotExecuted,
     ) -> bool {
         self.served = false;
         let lane = self.lane;
@@ -257,7 +257,7 @@ impl<H: RequestHandler> Lane<H> {
     pub(crate) fn charge(
         &self,
         connection: &Connection<H>,
-        reason: Unserved,
+        reason: NotExecuted,
         ends: bool,
         answer: impl FnOnce() -> bool,
     ) -> bool {

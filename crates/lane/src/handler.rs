@@ -90,16 +90,16 @@ pub trait RequestHandler: Send + Sync + Sized + 'static {
     /// Releases what belongs to a lane whose last thread has ended.
     fn lane_ended(lane: &Self::LaneData);
 
-    /// Drops the [`KeptRequest`](crate::KeptRequest) that its client has withdrawn. `false`: there is none
-    /// with this id.
-    fn cancel_kept(lane: &Self::LaneData, connection: ConnectionId, request_id: u32) -> bool;
+    /// Drops the [`DeferredRequest`](crate::DeferredRequest) that its client has withdrawn. `false`: there is
+    /// none with this id.
+    fn cancel_deferred(lane: &Self::LaneData, connection: ConnectionId, request_id: u32) -> bool;
 
     /// Ends the kept requests whose deadlines have passed. Returns the next deadline.
-    fn expire_kept(lane: &Self::LaneData, now: Instant) -> Option<Instant>;
+    fn expire_deferred(lane: &Self::LaneData, now: Instant) -> Option<Instant>;
 
     /// Ends all kept requests, and admits no further one: the lane is stopping. Replies that other threads
     /// are sending have been sent when this returns.
-    fn end_kept(lane: &Self::LaneData);
+    fn end_deferred(lane: &Self::LaneData);
 }
 
 /// Request or LocateRequest that a lane has received.
@@ -163,12 +163,12 @@ pub enum Disposition {
     Redispatch(Redispatch),
     /// Sends the reply to a request that has not been served, if there is one, as [`Self::Reply`] does, and
     /// charges the connection for it.
-    Unserved(Option<Option<Priority>>, Unserved),
+    NotExecuted(Option<Option<Priority>>, NotExecuted),
 }
 
 /// Why a message occupied a lane although no request was served.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Unserved {
+pub enum NotExecuted {
     /// The request was refused: [`crate::LaneLimits::max_refused_requests`].
     Refused,
     /// The request was refused, and so would be each one of this peer: its connection is closed.

@@ -23,14 +23,14 @@ use crate::{
     connection_table::ConnectionTable,
     descriptors::DescriptorShare,
     held_requests::HeldRequests,
-    lane_events::{FIRST_ACCEPTOR, LaneEvents, TURN},
+    lane_events::{DEFERRED, FIRST_ACCEPTOR, LaneEvents},
     mode::Mode,
+    overhead_budget::OverheadBudget,
     pending_work::PendingWork,
     request_queue::{QueuedRequest, RequestQueue},
     self_waits::SelfWaits,
     tasks::Tasks,
     threads::LaneThreads,
-    unserved_work::UnservedWork,
     worker_buffers::WorkerBuffers,
 };
 
@@ -61,7 +61,7 @@ pub struct Lane<H: RequestHandler> {
     pub(crate) tasks: Tasks,
     pub(crate) self_waits: SelfWaits,
     pub(crate) pending_work: PendingWork,
-    pub(crate) unserved: UnservedWork<H>,
+    pub(crate) overhead: OverheadBudget<H>,
 }
 
 impl<H: RequestHandler> Lane<H> {
@@ -71,8 +71,8 @@ impl<H: RequestHandler> Lane<H> {
     /// [`LaneError::Os`] if the system refuses a descriptor.
     pub fn new(config: LaneConfig, data: H::LaneData) -> Result<Self, LaneError> {
         let events = LaneEvents::new()?;
-        let unserved = UnservedWork::new(&config.limits)?;
-        events.add_timer(unserved.timer(), TURN)?;
+        let overhead = OverheadBudget::new(&config.limits)?;
+        events.add_timer(overhead.timer(), DEFERRED)?;
         let queue = RequestQueue::new()?;
         if let LaneMode::Buffered(limits) = config.mode {
             queue.provide(limits);
@@ -81,7 +81,7 @@ impl<H: RequestHandler> Lane<H> {
             mode: Mode::new(config.mode, config.threads.threads),
             threads: LaneThreads::new(config.threads.clone()),
             accepting: Accepting::new(&config.limits),
-            unserved,
+            overhead,
             borrowing: OnceLock::new(),
             siblings: OnceLock::new(),
             stopping: AtomicBool::new(false),
@@ -156,7 +156,7 @@ impl<H: RequestHandler> Lane<H> {
         self.stopping.store(true, Ordering::SeqCst);
         // From now on no thread begins to wait for a peer that does not read.
         self.connections.unblock_dedicated();
-        H::end_kept(&self.data);
+        H::end_deferred(&self.data);
         // Level-triggered and never drained from now on: every thread sees it.
         let _ = self.events.doorbell.ring();
         self.queue.close();
@@ -243,12 +243,12 @@ impl<H: RequestHandler> Lane<H> {
     /// closes.
     pub(crate) fn close_all(&self) {
         // They may have been handled. A thread may be here before the one that stops the lane.
-        H::end_kept(&self.data);
+        H::end_deferred(&self.data);
         self.acceptors()
             .iter()
             .for_each(|acceptor| acceptor.listener.shutdown());
         self.connections.close_all();
-        self.unserved.clear();
+        self.overhead.clear();
         self.queue.clear();
         self.held.clear();
         self.clear_tasks();
@@ -257,10 +257,10 @@ impl<H: RequestHandler> Lane<H> {
     /// Gives a connection with something to read to another thread of the lane. It waits once, however often
     /// it is given: what a peer sends meanwhile gains it no second turn.
     pub(crate) fn hand_over(&self, connection: &Arc<Connection<H>>, readiness: Readiness) {
-        if connection.joins_line(readiness) {
-            let mut line = self.handed_over.lock();
-            line.push_back((Arc::clone(connection), readiness));
-            drop(line);
+        if connection.enqueue(readiness) {
+            let mut queue = self.handed_over.lock();
+            queue.push_back((Arc::clone(connection), readiness));
+            drop(queue);
             let _ = self.events.doorbell.ring();
         }
     }

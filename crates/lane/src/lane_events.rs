@@ -13,7 +13,7 @@ pub(crate) const DOORBELL: u64 = u64::MAX - 1;
 /// Token of [`LaneEvents::call_timeouts`].
 pub(crate) const CALL_TIMEOUT: u64 = u64::MAX - 2;
 /// Token of a timer: a connection that was put off may have its turn.
-pub(crate) const TURN: u64 = u64::MAX - 3;
+pub(crate) const DEFERRED: u64 = u64::MAX - 3;
 /// Tokens of lanes above that ask for threads, downwards from here.
 pub(crate) const FIRST_ABOVE: u64 = u64::MAX - 4;
 /// The last one of them.

@@ -24,6 +24,8 @@ mod connection_table;
 mod context;
 mod deadline_timer;
 mod deadlock;
+mod deferral;
+mod deferred_request;
 mod descriptors;
 mod dispatch;
 mod error;
@@ -33,7 +35,6 @@ mod held_requests;
 mod housekeeping;
 mod inbound;
 mod kept_memory;
-mod kept_request;
 mod lane;
 mod lane_events;
 mod limits;
@@ -43,6 +44,7 @@ mod nested_wait;
 mod network_mark;
 mod occupancy;
 mod outbound;
+mod overhead_budget;
 mod peer_rates;
 mod pending_work;
 mod posting;
@@ -64,8 +66,6 @@ mod tasks;
 mod thread_lifetime;
 mod threads;
 mod time_budget;
-mod turn;
-mod unserved_work;
 mod worker;
 mod worker_buffers;
 
@@ -75,15 +75,15 @@ pub use self::{
     connection_id::ConnectionId,
     context::{LaneConfig, LaneContext, LaneMode},
     deadlock::BlockedThread,
+    deferred_request::DeferredRequest,
     error::LaneError,
-    handler::{Disposition, MessageError, Redispatch, RequestHandler, RequestMessage, Unserved},
-    kept_request::KeptRequest,
+    handler::{Disposition, MessageError, NotExecuted, Redispatch, RequestHandler, RequestMessage},
     lane::Lane,
     limits::{AcceptLimits, LaneLimits, QueueLimits},
     nested_wait::{serve_until_ended, serve_until_readable},
     network_mark::NetworkMark,
     reply_lane::ReplyLane,
-    reply_table::{CallEnd, CallTimeouts, Outcome, Refused, ReplyBuffer, ReplyTable, ReplyWait, Ticket},
+    reply_table::{CallDeadlines, CallEnd, Outcome, Refused, ReplyBuffer, ReplyTable, ReplyWait, Ticket},
     service_times::ServiceTimes,
     serving_thread::{ServingSlot, ServingThread},
     shared_connection::SharedConnection,

@@ -53,7 +53,7 @@ pub fn serve_until_ended<H: ServingSlot>(
 /// The requests served run inside the waiting upcall, on the same stack: a reply that arrives meanwhile is
 /// read only after they have returned.
 fn serve_meanwhile<H: ServingSlot, R>(wait: impl FnOnce(&mut Worker<'_, H>) -> R) -> Option<R> {
-    let (lane, home, handler, buffers, unserved) = ServingThread::<H>::current(|serving| {
+    let (lane, home, handler, buffers, pending_input) = ServingThread::<H>::current(|serving| {
         let (lane, home) = (Arc::clone(&serving.lane), Arc::clone(&serving.home));
         let handler = Arc::clone(&serving.handler);
         (
@@ -61,10 +61,10 @@ fn serve_meanwhile<H: ServingSlot, R>(wait: impl FnOnce(&mut Worker<'_, H>) -> R
             home,
             handler,
             serving.buffers.pop(),
-            serving.unserved.take(),
+            serving.pending_input.take(),
         )
     })?;
-    if let Some((connection, readiness)) = unserved {
+    if let Some((connection, readiness)) = pending_input {
         lane.hand_over(&connection, readiness);
     }
     let buffers = buffers.unwrap_or_else(|| WorkerBuffers::new(&handler));

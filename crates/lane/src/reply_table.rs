@@ -50,7 +50,7 @@ enum Notification {
     Doorbell(Arc<Doorbell>),
     /// It is a task that no thread runs meanwhile, so another thread must watch its timeouts. The waker's
     /// code is the user's: it must never be run, nor dropped, while the table is locked.
-    Task(Waker, CallTimeouts),
+    Task(Waker, CallDeadlines),
 }
 
 /// Notification of a call whose caller waits itself for a while.
@@ -58,7 +58,7 @@ pub struct SuspendedNotification(Notification);
 
 /// Deadlines of a call; `None`: no deadline.
 #[derive(Clone, Copy, Default)]
-pub struct CallTimeouts {
+pub struct CallDeadlines {
     /// Deadline of the reply.
     pub reply: Option<Instant>,
     /// Deadline of the request as long as it may not have been sent; never later than the other one.
@@ -70,7 +70,7 @@ enum State {
     #[default]
     Free,
     Waiting,
-    Arrived(ReceivedReply),
+    Received(ReceivedReply),
     Ended(CallEnd),
     /// A deadline has passed: that of the request or that of the reply.
     TimedOut {
@@ -136,7 +136,7 @@ pub enum Refused {
 /// How long to wait for a reply.
 pub struct ReplyWait<'w> {
     /// Deadlines of the call.
-    pub timeouts: CallTimeouts,
+    pub deadlines: CallDeadlines,
     /// Whether the request may not have been sent completely.
     pub is_unsent: &'w dyn Fn() -> bool,
 }
@@ -144,7 +144,7 @@ pub struct ReplyWait<'w> {
 /// Result of a wait for a reply.
 pub enum Outcome {
     /// The reply is in the buffer.
-    Arrived(ReceivedReply),
+    Received(ReceivedReply),
     /// No reply will arrive.
     Ended(CallEnd),
     /// The deadline of the reply has passed.
@@ -233,33 +233,33 @@ impl ReplyTable {
         }
     }
 
-    /// Waits for the reply until `give_up` at most.
+    /// Waits for the reply until `deadline` at most.
     ///
     /// # Errors
     /// The ticket if the call has not ended by then.
     #[inline]
     pub fn wait_until(
         &self,
-        give_up: Option<Instant>,
+        deadline: Option<Instant>,
         ticket: Ticket,
         wait: &ReplyWait<'_>,
         reply_buffer: &mut ReplyBuffer,
     ) -> Result<Outcome, Ticket> {
         let condition = &self.arrived[ticket.slot];
-        let CallTimeouts { reply, unsent } = wait.timeouts;
+        let CallDeadlines { reply, unsent } = wait.deadlines;
         let mut request = unsent.filter(|_| (wait.is_unsent)());
         // Declared first: dropped after the table is unlocked.
         let mut before = Notification::Condvar;
         let mut table = self.table.lock();
-        let (outcome, given_up) = loop {
+        let (outcome, has_timed_out) = loop {
             match table.slots[ticket.slot].state {
-                State::Arrived(reply) => break (Outcome::Arrived(reply), false),
+                State::Received(reply) => break (Outcome::Received(reply), false),
                 State::Ended(end) => break (Outcome::Ended(end), false),
                 State::TimedOut { unsent } => break (Outcome::late(unsent), false),
                 State::Waiting | State::Free => {}
             }
-            let deadline = request.or(reply);
-            let Some(until) = deadline.into_iter().chain(give_up).min() else {
+            let of_call = request.or(reply);
+            let Some(until) = of_call.into_iter().chain(deadline).min() else {
                 table.sleep_at(ticket.slot, &mut before);
                 condition.wait(&mut table);
                 continue;
@@ -269,7 +269,7 @@ impl ReplyTable {
                 table.sleep_at(ticket.slot, &mut before);
                 // The state shows which came first.
                 let TimedOut(_) = condition.wait_until(&mut table, until);
-            } else if deadline.is_none_or(|deadline| now < deadline) {
+            } else if of_call.is_none_or(|of_call| now < of_call) {
                 return Err(ticket);
             } else if request.take().is_none() {
                 break (Outcome::late(false), true);
@@ -277,7 +277,7 @@ impl ReplyTable {
                 break (Outcome::late(true), true);
             }
         };
-        if given_up {
+        if has_timed_out {
             table.requests.abandon(ticket.slot);
         }
         let notification = table.release(ticket.slot, reply_buffer);
@@ -293,8 +293,8 @@ impl ReplyTable {
     }
 
     /// Wakes a task when the call ends, or when one of its deadlines has passed.
-    pub fn wake_when_ended(&self, ticket: &Ticket, waker: &Waker, timeouts: CallTimeouts) {
-        self.set_notification(ticket, Notification::Task(waker.clone(), timeouts));
+    pub fn wake_when_ended(&self, ticket: &Ticket, waker: &Waker, deadlines: CallDeadlines) {
+        self.set_notification(ticket, Notification::Task(waker.clone(), deadlines));
     }
 
     /// Removes the notification of a call whose caller waits itself for a while;
@@ -309,8 +309,8 @@ impl ReplyTable {
         &self,
         ticket: &Ticket,
         SuspendedNotification(notification): SuspendedNotification,
-    ) -> Option<CallTimeouts> {
-        let Notification::Task(_, timeouts) = notification else {
+    ) -> Option<CallDeadlines> {
+        let Notification::Task(_, deadlines) = notification else {
             return None;
         };
         let mut table = self.table.lock();
@@ -323,7 +323,7 @@ impl ReplyTable {
         let before = mem::replace(&mut slot.notification, notification);
         drop(table);
         drop(before);
-        Some(timeouts)
+        Some(deadlines)
     }
 
     /// Sets the notification. `true`: the call has ended already, and the notification is of no use.
@@ -344,7 +344,7 @@ impl ReplyTable {
         for number in 0..self.arrived.len() {
             let slot = &mut table.slots[number];
             let State::Waiting = slot.state else { continue };
-            let Notification::Task(_, CallTimeouts { reply, unsent }) = slot.notification else {
+            let Notification::Task(_, CallDeadlines { reply, unsent }) = slot.notification else {
                 continue;
             };
             let unsent = unsent.filter(|_| is_unsent);
@@ -390,7 +390,7 @@ impl ReplyTable {
         if let ReplyMatch::Request(number) = matched {
             let slot = &mut table.slots[number];
             slot.exchange(message, fragment_starts);
-            slot.state = State::Arrived(reply);
+            slot.state = State::Received(reply);
             let notification = mem::take(&mut slot.notification);
             before();
             drop(table);

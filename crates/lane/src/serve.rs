@@ -13,7 +13,7 @@ use punctual_giop::{
 use punctual_os::PiMutexGuard;
 
 use crate::{
-    CallEnd, ServingSlot, Unserved,
+    CallEnd, NotExecuted, ServingSlot,
     client_role::ClientRole,
     connection::{Connection, Readiness, Role},
     inbound::{Inbound, Received},
@@ -43,7 +43,7 @@ impl<H: ServingSlot> Worker<'_, H> {
     /// waited long enough. `false`: it has been closed.
     pub(crate) fn serve(&mut self, connection: &Arc<Connection<H>>, readiness: Readiness) -> bool {
         if connection.state.is_unserved() {
-            return self.serve_in_turn(connection, readiness);
+            return self.serve_within_budget(connection, readiness);
         }
         self.serve_turn(connection, readiness)
     }
@@ -170,10 +170,10 @@ impl<H: ServingSlot> Worker<'_, H> {
                 drop(inbound);
                 let cancelled = self.lane.cancel(connection, request_id);
                 // One that is kept counts itself out.
-                let _ = cancelled || self.lane.cancel_kept(connection, request_id);
+                let _ = cancelled || self.lane.cancel_deferred(connection, request_id);
                 let usable = self
                     .lane
-                    .charge(connection, Unserved::Elsewhere, cancelled, || true);
+                    .charge(connection, NotExecuted::Elsewhere, cancelled, || true);
                 if cancelled && connection.state.end_request() || !usable {
                     return Flow::Break(AfterServing::Close);
                 }
@@ -223,7 +223,7 @@ impl<H: ServingSlot> Worker<'_, H> {
         }
         let usable = {
             // If its upcall waits for a reply, the thread serves the rest meanwhile.
-            let _unserved = (more && !others).then(|| serving_thread::set_unserved(connection, rest));
+            let _pending = (more && !others).then(|| serving_thread::set_pending_input(connection, rest));
             self.handle(connection, header, code_sets)
         };
         let last = connection.state.end_request();

@@ -24,7 +24,7 @@ pub struct ServingThread<H: RequestHandler> {
     /// Buffers for upcalls inside upcalls.
     pub(crate) buffers: Vec<WorkerBuffers<H>>,
     /// Connection that is being served and has more messages.
-    pub(crate) unserved: Option<(Arc<Connection<H>>, Readiness)>,
+    pub(crate) pending_input: Option<(Arc<Connection<H>>, Readiness)>,
 }
 
 impl<H: ServingSlot> ServingThread<H> {
@@ -50,23 +50,24 @@ pub(crate) fn enter<H: ServingSlot>(
         home: Arc::clone(home),
         handler: Arc::clone(handler),
         buffers: Vec::new(),
-        unserved: None,
+        pending_input: None,
     };
     let outer = H::serving_thread().replace(Some(serving));
     scopeguard::guard(outer, |outer| drop(H::serving_thread().replace(outer)))
 }
 
 /// Notes that the connection has more than the message whose upcall follows, until the result is dropped.
-pub(crate) fn set_unserved<H: ServingSlot>(
+pub(crate) fn set_pending_input<H: ServingSlot>(
     connection: &Arc<Connection<H>>,
     readiness: Readiness,
 ) -> impl Drop + use<H> {
-    replace_unserved(Some((Arc::clone(connection), readiness)));
-    scopeguard::guard((), |()| replace_unserved::<H>(None))
+    replace_pending_input(Some((Arc::clone(connection), readiness)));
+    scopeguard::guard((), |()| replace_pending_input::<H>(None))
 }
 
-fn replace_unserved<H: ServingSlot>(unserved: Option<(Arc<Connection<H>>, Readiness)>) {
+fn replace_pending_input<H: ServingSlot>(pending_input: Option<(Arc<Connection<H>>, Readiness)>) {
     // Dropped outside the borrow.
-    let before = ServingThread::current(|serving| std::mem::replace(&mut serving.unserved, unserved));
+    let before =
+        ServingThread::current(|serving| std::mem::replace(&mut serving.pending_input, pending_input));
     drop(before);
 }

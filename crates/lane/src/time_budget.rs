@@ -66,9 +66,9 @@ impl TimeBudget {
 
 /// Time that was deducted for a connection since its last served request, in nanoseconds.
 #[derive(Default)]
-pub(crate) struct Unpaid(AtomicU64);
+pub(crate) struct UnaccountedTime(AtomicU64);
 
-impl Unpaid {
+impl UnaccountedTime {
     pub(crate) fn add(&self, time: Duration) {
         let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         self.0.fetch_add(nanos, Ordering::Relaxed);

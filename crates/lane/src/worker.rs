@@ -12,7 +12,7 @@ use punctual_os::{Scheduling, poller::Event, scheduling};
 use crate::{
     Lane, ServingSlot,
     connection::{Connection, Readiness},
-    lane_events::{CALL_TIMEOUT, CHORES, DOORBELL, FIRST_ABOVE, FIRST_ACCEPTOR, LAST_ABOVE, TURN},
+    lane_events::{CALL_TIMEOUT, CHORES, DEFERRED, DOORBELL, FIRST_ABOVE, FIRST_ACCEPTOR, LAST_ABOVE},
     serving_thread,
     thread_lifetime::RemainingLifetime,
     worker_buffers::WorkerBuffers,
@@ -179,7 +179,7 @@ impl<'l, H: ServingSlot> Worker<'l, H> {
             DOORBELL => self.answer_doorbell(),
             // As after each event, calls whose timeouts have passed are ended next.
             CALL_TIMEOUT => {}
-            TURN => self.serve_put_off(),
+            DEFERRED => self.serve_deferred(),
             token @ LAST_ABOVE..=FIRST_ABOVE => self.lane.help_above(self.home, token, self.handler),
             token @ FIRST_ACCEPTOR.. => self.lane.accept(token),
             token => {
@@ -239,12 +239,12 @@ impl<'l, H: ServingSlot> Worker<'l, H> {
             self.serve_queued(request);
         }
         if let Some((connection, readiness)) = handed_over {
-            self.serve_from_line(&connection, readiness);
+            self.serve_enqueued(&connection, readiness);
         }
     }
 
     /// Serves a connection that has waited for its turn, unless it was closed meanwhile.
-    pub(crate) fn serve_from_line(&mut self, connection: &Arc<Connection<H>>, readiness: Readiness) {
+    pub(crate) fn serve_enqueued(&mut self, connection: &Arc<Connection<H>>, readiness: Readiness) {
         if !connection.state.is_closed() {
             self.serve(connection, readiness);
         }

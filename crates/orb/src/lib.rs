@@ -44,7 +44,7 @@ mod server;
 mod settings;
 mod startup;
 mod threadpool;
-mod unserved;
+mod unstarted_servers;
 
 pub use accepted_priorities::Peers;
 pub use any_servant::{AnyServant, Declined};

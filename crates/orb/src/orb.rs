@@ -24,7 +24,7 @@ use crate::{
     current,
     interception::PiCurrent,
     orb_core::OrbCore,
-    unserved,
+    unstarted_servers,
 };
 
 pub use self::{
@@ -580,7 +580,7 @@ impl Orb {
     /// ```
     pub fn run(&self) {
         let core = self.core();
-        unserved::remove(&core.pools.default_pool().info);
+        unstarted_servers::remove(&core.pools.default_pool().info);
         core.objects.end_startup();
         core.pools.default_lane().work_on_calling_thread(&core.dispatcher);
         core.end();

@@ -28,7 +28,7 @@ use crate::{
     pools::{PoolCore, Pools},
     server::{DeferredReplies, RequestDispatcher},
     settings::{MappingSetting, OrbSettings},
-    unserved,
+    unstarted_servers,
 };
 
 /// Parts of an ORB. Each part knows only those that it needs.
@@ -78,7 +78,7 @@ impl OrbCore {
             lane.listen(&endpoints)?;
         }
         let pool = Arc::new(PoolCore::default_pool(lane, endpoints.clone()));
-        unserved::add(&pool.info);
+        unstarted_servers::add(&pool.info);
         let root = PoaCore::root(Arc::clone(&pool.info), configuration.server_protocols.clone());
         let root = Arc::new(root);
         root.processing.manager.add(&root.processing.serving_pool);

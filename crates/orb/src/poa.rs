@@ -22,7 +22,7 @@ use std::sync::Arc;
 use punctual_cdr::Ior;
 use punctual_stub::{Interface, ObjectRef, Skeleton};
 
-use crate::{OrbError, client::Reference, orb_core::OrbCore, poa_core::PoaCore, unserved};
+use crate::{OrbError, client::Reference, orb_core::OrbCore, poa_core::PoaCore, unstarted_servers};
 
 /// An object adapter: activates servants as objects, under its policies. `PortableServer::POA`,
 /// `RTPortableServer::POA`.
@@ -139,7 +139,7 @@ impl Poa {
     /// # Ok::<(), punctual_orb::OrbError>(())
     /// ```
     pub fn is_served(&self) -> bool {
-        !unserved::has(&self.core.pool)
+        !unstarted_servers::has(&self.core.pool)
     }
 
     /// Returns the id of the object to which a reference of this adapter refers.

@@ -16,7 +16,7 @@ use crate::{
     client::is_same_address,
     lane::Lane,
     pool_info::{DEFAULT_POOL, LaneInfo, PoolInfo},
-    unserved,
+    unstarted_servers,
 };
 
 /// Thread pools of an ORB.
@@ -160,7 +160,7 @@ impl Pools {
             return false;
         }
         self.default.stop();
-        unserved::remove(&self.default.info);
+        unstarted_servers::remove(&self.default.info);
         self.others.lock().iter().for_each(|pool| pool.stop());
         true
     }

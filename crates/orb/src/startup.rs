@@ -10,20 +10,20 @@ use std::{
 pub(crate) struct Startup {
     over: AtomicBool,
     began: Instant,
-    limit: Duration,
+    timeout: Duration,
 }
 
 impl Startup {
-    pub(crate) fn new(limit: Duration) -> Self {
+    pub(crate) fn new(timeout: Duration) -> Self {
         Self {
             over: AtomicBool::new(false),
             began: Instant::now(),
-            limit,
+            timeout,
         }
     }
 
     pub(crate) fn lasts(&self) -> bool {
-        !self.over.load(Ordering::Relaxed) && self.began.elapsed() < self.limit
+        !self.over.load(Ordering::Relaxed) && self.began.elapsed() < self.timeout
     }
 
     pub(crate) fn end(&self) {

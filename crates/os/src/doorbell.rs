@@ -58,8 +58,8 @@ impl AsFd for Doorbell {
 
 /// Descriptor, to be passed to another process.
 impl From<Doorbell> for OwnedFd {
-    fn from(bell: Doorbell) -> Self {
-        bell.eventfd
+    fn from(doorbell: Doorbell) -> Self {
+        doorbell.eventfd
     }
 }
 
@@ -69,11 +69,11 @@ mod tests {
 
     #[test]
     fn rings_add_up_until_drained() {
-        let bell = Doorbell::new().unwrap();
-        assert_eq!(bell.drain().unwrap(), 0);
-        bell.ring().unwrap();
-        bell.ring().unwrap();
-        assert_eq!(bell.drain().unwrap(), 2);
-        assert_eq!(bell.drain().unwrap(), 0);
+        let doorbell = Doorbell::new().unwrap();
+        assert_eq!(doorbell.drain().unwrap(), 0);
+        doorbell.ring().unwrap();
+        doorbell.ring().unwrap();
+        assert_eq!(doorbell.drain().unwrap(), 2);
+        assert_eq!(doorbell.drain().unwrap(), 0);
     }
 }

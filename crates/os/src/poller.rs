@@ -17,9 +17,9 @@ use rustix::io::Errno;
 ///
 /// ```
 /// use punctual_os::{Doorbell, Events, Interest, Poller, Trigger};
-/// let (poller, bell) = (Poller::new()?, Doorbell::new()?);
-/// poller.add(&bell, 7, Interest::READ, Trigger::Edge)?;
-/// bell.ring()?;
+/// let (poller, doorbell) = (Poller::new()?, Doorbell::new()?);
+/// poller.add(&doorbell, 7, Interest::READ, Trigger::Edge)?;
+/// doorbell.ring()?;
 /// let mut events = Events::with_capacity(16);
 /// poller.wait(&mut events, None)?;
 /// assert!(events.iter().all(|event| event.token() == 7 && event.is_readable()));

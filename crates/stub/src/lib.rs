@@ -29,7 +29,7 @@ pub use reset::{Reset, ReusePool};
 pub use response_handler::{ResponseHandler, WriteResults};
 pub use sync_scope::SyncScope;
 pub use target::{Call, Orb, OrbContext, PendingCall, Phase, Response, Target, WaitMode};
-pub use upcall::{Outcome, PendingResponse, ReplyOrigin, RequestOrigin, Upcall, WriteAnswer};
+pub use upcall::{Outcome, PendingResponse, ReplyOrigin, RequestOrigin, Upcall, WriteReply};
 pub use user_policies::UserPolicies;
 pub use wait_strategy::WaitStrategy;
 

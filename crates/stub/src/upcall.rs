@@ -44,13 +44,13 @@ pub trait RequestOrigin {
 }
 
 /// Writes the content of a reply; fails with the system exception that is sent instead.
-pub type WriteAnswer<'w> = &'w mut dyn FnMut(&mut Upcall<'_, '_>) -> Result<(), SystemException>;
+pub type WriteReply<'w> = &'w mut dyn FnMut(&mut Upcall<'_, '_>) -> Result<(), SystemException>;
 
 /// A deferred reply: the runtime's side of a [`ResponseHandler`](crate::ResponseHandler).
 pub trait PendingResponse: Send + Sync {
     /// Sends the reply that `write` writes, unless the client no longer waits, and releases the resources of
     /// the request. Returns whether the reply was sent. Called once.
-    fn answer(&self, origin: ReplyOrigin, write: WriteAnswer<'_>) -> bool;
+    fn answer(&self, origin: ReplyOrigin, write: WriteReply<'_>) -> bool;
 
     /// Returns the priority at which the request is served, if it has one.
     fn priority(&self) -> Option<Priority>;

@@ -46,9 +46,9 @@ pub use role::{Process, Role, RoleError, Task, TaskEntry, run_role};
 /// let (mut server, ior) = ChildSpec::new("server", "__server")
 ///     .affinity(CpuSet::single(1))
 ///     .spawn::<String>(second)?;
-/// let answer: u32 = server.ask(&41, second)?;
+/// let reply: u32 = server.request(&41, second)?;
 /// server.stop(second)?;
-/// # let _ = (ior, answer);
+/// # let _ = (ior, reply);
 /// # Ok::<(), punctual_harness::ChildError>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -116,17 +116,17 @@ impl ChildSpec {
     ///
     /// # Errors
     /// It could not be started or pinned, or was not ready within the timeout; it has ended.
-    pub fn spawn<R: DeserializeOwned>(self, within: Duration) -> Result<(Child, R), ChildError> {
-        self.spawn_with(None, within)
+    pub fn spawn<R: DeserializeOwned>(self, timeout: Duration) -> Result<(Child, R), ChildError> {
+        self.spawn_with(None, timeout)
     }
 
     /// Starts it with a first line on its input.
     fn spawn_with<R: DeserializeOwned>(
         self,
         line: Option<String>,
-        within: Duration,
+        timeout: Duration,
     ) -> Result<(Child, R), ChildError> {
-        let deadline = Instant::now() + within;
+        let deadline = Instant::now() + timeout;
         let mut command = own_program();
         if let Some(scratch) = scratch::current() {
             command.env("TMPDIR", scratch);
@@ -172,9 +172,9 @@ impl ChildSpec {
             process::set_affinity(child.id(), cpus).map_err(|error| child.failed(Failure::Pin(error)))?;
         }
         if let Some(line) = line {
-            child.send(line)?;
+            child.send_line(line)?;
         }
-        let ready = child.value("READY", "its start", deadline, within)?;
+        let ready = child.value("READY", "its start", deadline, timeout)?;
         Ok((child, ready))
     }
 }
@@ -206,26 +206,26 @@ impl Child {
     ///
     /// # Errors
     /// It has ended, refused, was late, or sent an answer that is not an `A`.
-    pub fn ask<Q: Serialize, A: DeserializeOwned>(
+    pub fn request<R: Serialize, A: DeserializeOwned>(
         &mut self,
-        question: &Q,
-        within: Duration,
+        request: &R,
+        timeout: Duration,
     ) -> Result<A, ChildError> {
-        self.tell(question)?;
-        self.answer(within)
+        self.send_request(request)?;
+        self.receive_reply(timeout)
     }
 
     /// Sends a request without waiting, for requests to several children at a time.
     ///
     /// # Errors
     /// It has ended.
-    pub fn tell<Q: Serialize>(&mut self, question: &Q) -> Result<(), ChildError> {
-        let line = serde_json::to_string(question)
+    pub fn send_request<R: Serialize>(&mut self, request: &R) -> Result<(), ChildError> {
+        let line = serde_json::to_string(request)
             .map_err(|error| self.failed(Failure::Protocol(error.to_string())))?;
-        self.send(line)
+        self.send_line(line)
     }
 
-    fn send(&mut self, mut line: String) -> Result<(), ChildError> {
+    fn send_line(&mut self, mut line: String) -> Result<(), ChildError> {
         line.push('\n');
         let Some(input) = &mut self.input else {
             return Err(self.failed(Failure::Gone(None)));
@@ -236,12 +236,12 @@ impl Child {
         }
     }
 
-    /// Waits for the answer to [`tell`](Self::tell).
+    /// Waits for the answer to [`send_request`](Self::send_request).
     ///
     /// # Errors
-    /// Those of [`ask`](Self::ask).
-    pub fn answer<A: DeserializeOwned>(&mut self, within: Duration) -> Result<A, ChildError> {
-        self.value("OK", "its answer", Instant::now() + within, within)
+    /// Those of [`request`](Self::request).
+    pub fn receive_reply<A: DeserializeOwned>(&mut self, timeout: Duration) -> Result<A, ChildError> {
+        self.value("OK", "its answer", Instant::now() + timeout, timeout)
     }
 
     /// Returns a handle with which another thread can kill it.
@@ -256,12 +256,12 @@ impl Child {
     ///
     /// # Errors
     /// It was late, or its exit code was not 0.
-    pub fn stop(mut self, within: Duration) -> Result<(), ChildError> {
+    pub fn stop(mut self, timeout: Duration) -> Result<(), ChildError> {
         self.input = None;
-        match self.wait_until(Instant::now() + within) {
+        match self.wait_until(Instant::now() + timeout) {
             Some(status) if status.success() => Ok(()),
             Some(status) => Err(self.failed(Failure::Gone(Some(status)))),
-            None => Err(self.failed(Failure::Late("its end", within))),
+            None => Err(self.failed(Failure::Late("its end", timeout))),
         }
     }
 
@@ -270,11 +270,11 @@ impl Child {
         word: &str,
         what: &'static str,
         deadline: Instant,
-        within: Duration,
+        timeout: Duration,
     ) -> Result<T, ChildError> {
         let line = match self.output.line(deadline) {
             Ok(line) => line,
-            Err(output::NoLine::Late) => return Err(self.failed(Failure::Late(what, within))),
+            Err(output::NoLine::Late) => return Err(self.failed(Failure::Late(what, timeout))),
             Err(output::NoLine::End) => return Err(self.gone()),
         };
         let (first, rest) = line.split_once(' ').unwrap_or((&line, ""));

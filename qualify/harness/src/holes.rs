@@ -146,7 +146,7 @@ pub fn excluded_share(holes: &[Hole], measured: Duration) -> f64 {
 
 /// Records that the machine was unfit, if the share of holes exceeds [`LARGEST_EXCLUDED_SHARE`], or one could
 /// be real-time throttling as well as a lost wake-up.
-pub fn judge(holes: &[Hole], measured: Duration, outcome: &mut Outcome) {
+pub fn evaluate(holes: &[Hole], measured: Duration, outcome: &mut Outcome) {
     let throttled = holes.iter().filter(|hole| hole.source == HoleSource::Throttling);
     let lengths: Vec<Duration> = throttled.map(|hole| hole.span().length()).collect();
     if !lengths.is_empty() {

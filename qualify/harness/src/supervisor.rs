@@ -158,7 +158,7 @@ impl Supervisor {
             .child
             .as_mut()
             .expect("only `finish` takes the child, and the supervisor with it");
-        child.ask(&Request::Sweep, TIMEOUT)
+        child.request(&Request::Sweep, TIMEOUT)
     }
 
     /// Makes the pinned CPUs a separate scheduling domain for this process with all its threads: only there
@@ -185,7 +185,7 @@ impl Supervisor {
             .child
             .as_mut()
             .expect("only `finish` takes the child, and the supervisor with it");
-        let _: usize = child.ask(request, TIMEOUT)?;
+        let _: usize = child.request(request, TIMEOUT)?;
         Ok(())
     }
 
@@ -202,7 +202,7 @@ impl Supervisor {
             return Ok(());
         };
         scratch::set_current(None);
-        let restored: Result<usize, _> = child.ask(&Request::Restore, TIMEOUT);
+        let restored: Result<usize, _> = child.request(&Request::Restore, TIMEOUT);
         restored?;
         child.stop(TIMEOUT)
     }

@@ -46,7 +46,7 @@ fn measure(benchmark: &Benchmark, options: &Options) -> Result<ExitCode, Error> 
     if let Some(chapter) = &measured.chapter {
         println!("{}\n", chapter.to_text());
     }
-    statements::judge(&mut measured.outcome, &[benchmark.name]);
+    statements::evaluate(&mut measured.outcome, &[benchmark.name]);
     if let Some(table) = tables::of_benchmark(measured.outcome.statements(), benchmark.name) {
         println!("{}\n", table.to_text());
     }

@@ -148,7 +148,7 @@ impl<'b> Run<'b> {
                 break;
             }
         }
-        measured.judge();
+        measured.evaluate();
         self.measured.push(measured);
     }
 
@@ -221,7 +221,7 @@ impl<'b> Run<'b> {
 impl Measured<'_> {
     /// Sets what the benchmark does not know of its claims: their controls, and that an unfit machine says
     /// nothing about them.
-    fn judge(&mut self) {
+    fn evaluate(&mut self) {
         let unfit = self.outcome.is_unfit();
         // Throttling excuses nothing, so a claim that holds does so in spite of it.
         let throttled = self.outcome.is_only_throttled();

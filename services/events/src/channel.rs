@@ -368,7 +368,7 @@ impl Core {
         if consumer.expel() {
             self.unsubscribe(consumer);
             if let Exit::Sink(sink) = &consumer.exit {
-                sink.expelled();
+                sink.disconnected_by_limit();
             }
             self.counters.disconnected.fetch_add(1, Relaxed);
             *self.counters.last_disconnected.lock() = Some(consumer.statistics());

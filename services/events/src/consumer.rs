@@ -1,8 +1,8 @@
 //! A consumer in the channel: its filter, its bounded queue, and its delivery.
 
-mod answers;
 mod export;
 mod queue;
+mod replies;
 
 use std::{
     sync::{
@@ -26,8 +26,8 @@ use crate::{
     rtec::rtec_event_comm::Event,
 };
 
-use answers::Answers;
 use queue::{Queue, Size};
+use replies::Replies;
 
 /// Where a consumer's events go.
 pub(crate) trait Sink: Send + Sync {
@@ -46,7 +46,7 @@ pub(crate) trait Sink: Send + Sync {
     fn disconnected(&self) {}
 
     /// The channel has disconnected this consumer because of a limit, without notifying it.
-    fn expelled(&self) {}
+    fn disconnected_by_limit(&self) {}
 }
 
 /// How a consumer gets its events.
@@ -82,7 +82,7 @@ pub(crate) struct Consumer {
     /// Whether its deliveries have deadlines.
     is_timed: AtomicBool,
     pub(crate) exit: Exit,
-    answers: PiMutex<Answers>,
+    replies: PiMutex<Replies>,
     state: PiMutex<State>,
     room: PiCondvar,
     arrived: PiCondvar,
@@ -191,7 +191,7 @@ impl Consumer {
             qos,
             level: AtomicU32::new(0),
             exit,
-            answers: PiMutex::new(Answers::new()),
+            replies: PiMutex::new(Replies::new()),
             state: PiMutex::new(state),
             room: PiCondvar::new(),
             arrived: PiCondvar::new(),
@@ -255,8 +255,8 @@ impl Consumer {
         let Exit::Sink(sink) = &self.exit else {
             return false;
         };
-        let answer = at_priority(self.priority(), || sink.ping());
-        answer.is_some_and(|answer| self.answers.lock().show_death(answer, tolerance))
+        let reply = at_priority(self.priority(), || sink.ping());
+        reply.is_some_and(|reply| self.replies.lock().show_death(reply, tolerance))
     }
 
     /// Whether the thread of its lane can offer events to it, later than the supplier's: neither does a
@@ -525,7 +525,7 @@ impl Consumer {
     }
 
     pub(crate) fn statistics(&self) -> ConsumerStatistics {
-        let unanswered = self.answers.lock().error;
+        let last_failure = self.replies.lock().error;
         let state = self.state.lock();
         ConsumerStatistics {
             id: self.id,
@@ -542,7 +542,7 @@ impl Consumer {
             sets: self.counters.sets.load(Relaxed),
             undelivered: self.counters.undelivered.get(),
             late: self.counters.late.load(Relaxed),
-            error: state.error.or(unanswered).map(|error| error.to_string()),
+            error: state.error.or(last_failure).map(|error| error.to_string()),
         }
     }
 }

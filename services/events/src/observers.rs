@@ -41,16 +41,16 @@ struct List {
     /// Types that suppliers have announced, with the number of suppliers.
     published: HashMap<EventType, usize>,
     /// Changes of which the observers have not been told.
-    untold: Untold,
+    pending: PendingChanges,
     thread: Option<Thread<()>>,
     /// Whether the thread calls an observer.
-    is_telling: bool,
+    is_notifying: bool,
     ends: bool,
 }
 
 /// Kinds of clients that have changed.
 #[derive(Clone, Copy, Default)]
-struct Untold {
+struct PendingChanges {
     consumers: bool,
     suppliers: bool,
 }
@@ -96,7 +96,7 @@ impl Observers {
         list.next += 1;
         let handle = list.next;
         list.entries.push((handle, observer));
-        list.untold = Untold {
+        list.pending = PendingChanges {
             consumers: true,
             suppliers: true,
         };
@@ -111,7 +111,7 @@ impl Observers {
 
     /// Consumers have connected or disconnected.
     pub(crate) fn tell_consumers(&self) {
-        self.shared.list.lock().untold.consumers = true;
+        self.shared.list.lock().pending.consumers = true;
         self.shared.changed.notify_all();
     }
 
@@ -126,7 +126,7 @@ impl Observers {
             }
             *list.published.entry(*event_type).or_default() += 1;
         }
-        list.untold.suppliers = true;
+        list.pending.suppliers = true;
         self.shared.changed.notify_all();
         true
     }
@@ -141,7 +141,7 @@ impl Observers {
     pub(crate) fn publishes_no_more(&self, types: &[EventType]) {
         let mut list = self.shared.list.lock();
         list.forget(types);
-        list.untold.suppliers = true;
+        list.pending.suppliers = true;
         self.shared.changed.notify_all();
     }
 
@@ -156,7 +156,7 @@ impl Observers {
             return;
         };
         let deadline = later(Instant::now(), timeout);
-        let tells = |list: &mut List| list.is_telling;
+        let tells = |list: &mut List| list.is_notifying;
         let is_late = self.shared.changed.wait_while_until(&mut list, deadline, tells).0;
         drop(list);
         if !is_late {
@@ -170,14 +170,14 @@ impl Shared {
     fn run(&self, channel: &Weak<dyn Observed>) {
         let mut list = self.list.lock();
         loop {
-            let idle = |list: &mut List| !list.ends && !list.untold.consumers && !list.untold.suppliers;
+            let idle = |list: &mut List| !list.ends && !list.pending.consumers && !list.pending.suppliers;
             self.changed.wait_while(&mut list, idle);
             if list.ends {
                 return;
             }
-            let untold = std::mem::take(&mut list.untold);
+            let pending = std::mem::take(&mut list.pending);
             drop(list);
-            if untold.consumers {
+            if pending.consumers {
                 let Some(demand) = channel.upgrade().map(|channel| channel.demand()) else {
                     return;
                 };
@@ -185,17 +185,17 @@ impl Shared {
                     dependencies: demand.to_dependencies(),
                     is_gateway: false,
                 };
-                self.tell(|observer| observer.update_consumer(&qos));
+                self.notify(|observer| observer.update_consumer(&qos));
             }
-            if untold.suppliers {
+            if pending.suppliers {
                 let qos = self.list.lock().publications();
-                self.tell(|observer| observer.update_supplier(&qos));
+                self.notify(|observer| observer.update_supplier(&qos));
             }
             list = self.list.lock();
         }
     }
 
-    fn tell(&self, tell: impl Fn(&ObserverRef) -> Result<(), SystemException>) {
+    fn notify(&self, notify: impl Fn(&ObserverRef) -> Result<(), SystemException>) {
         let observers = self.list.lock().entries.clone();
         for (handle, observer) in observers {
             {
@@ -203,10 +203,10 @@ impl Shared {
                 if list.ends {
                     return;
                 }
-                list.is_telling = true;
+                list.is_notifying = true;
             }
-            let failed = tell(&observer).is_err();
-            self.list.lock().is_telling = false;
+            let failed = notify(&observer).is_err();
+            self.list.lock().is_notifying = false;
             self.changed.notify_all();
             if failed {
                 self.remove(handle);

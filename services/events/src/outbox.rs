@@ -11,10 +11,10 @@ use crate::{consumer::Consumer, pool, rtec::rtec_event_comm::Event, time};
 
 /// The outboxes of a channel.
 #[derive(Default)]
-pub(crate) struct Outboxes(PiMutex<Vec<Arc<Outbox>>>);
+pub(crate) struct Outboxes(PiMutex<Vec<Arc<ChannelOutbox>>>);
 
 /// The queue of a gateway, and the batch that it has to acknowledge.
-pub(crate) struct Outbox {
+pub(crate) struct ChannelOutbox {
     name: String,
     pub(crate) consumer: Arc<Consumer>,
     /// Octets above which a batch gets no further event.
@@ -39,7 +39,7 @@ pub(crate) struct Fetched {
 }
 
 impl Outboxes {
-    pub(crate) fn find(&self, name: &str) -> Option<Arc<Outbox>> {
+    pub(crate) fn find(&self, name: &str) -> Option<Arc<ChannelOutbox>> {
         let mut outboxes = self.0.lock();
         outboxes.retain(|one| one.is_open());
         outboxes.iter().find(|one| one.name == name).cloned()
@@ -47,7 +47,7 @@ impl Outboxes {
 
     /// Adds one, unless there is one of its name meanwhile; returns that of the name. `None`: there are
     /// `limit` others.
-    pub(crate) fn add(&self, outbox: Arc<Outbox>, limit: usize) -> Option<Arc<Outbox>> {
+    pub(crate) fn add(&self, outbox: Arc<ChannelOutbox>, limit: usize) -> Option<Arc<ChannelOutbox>> {
         let mut outboxes = self.0.lock();
         if let Some(first) = outboxes.iter().find(|one| one.name == outbox.name) {
             return Some(Arc::clone(first));
@@ -59,19 +59,19 @@ impl Outboxes {
         Some(outbox)
     }
 
-    pub(crate) fn remove(&self, outbox: &Arc<Outbox>) {
+    pub(crate) fn remove(&self, outbox: &Arc<ChannelOutbox>) {
         self.0.lock().retain(|one| !Arc::ptr_eq(one, outbox));
     }
 
     /// Removes the outboxes that have been unused for this time, and returns their consumers.
-    pub(crate) fn unused(&self, limit: Duration) -> Vec<Arc<Consumer>> {
-        let is_unused = |one: &mut Arc<Outbox>| one.state.lock().used.elapsed() > limit;
+    pub(crate) fn unused(&self, timeout: Duration) -> Vec<Arc<Consumer>> {
+        let is_unused = |one: &mut Arc<ChannelOutbox>| one.state.lock().used.elapsed() > timeout;
         let unused = self.0.lock().extract_if(.., is_unused).collect::<Vec<_>>();
         unused.iter().map(|one| Arc::clone(&one.consumer)).collect()
     }
 }
 
-impl Outbox {
+impl ChannelOutbox {
     pub(crate) fn new(name: &str, consumer: Arc<Consumer>, batch: usize) -> Self {
         Self {
             name: name.to_owned(),

@@ -66,9 +66,9 @@ impl<T: Clone, E> Watch<'_, T, E> {
     }
 
     /// Waits for an event that changes the screen, until then.
-    fn wait(&self, until: Instant) -> Result<Action, E> {
+    fn wait(&self, deadline: Instant) -> Result<Action, E> {
         loop {
-            let left = until.saturating_duration_since(Instant::now());
+            let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() || self.termination.requested().is_some() {
                 return Ok(Action::Nothing);
             }
@@ -85,8 +85,8 @@ impl<T: Clone, E> Watch<'_, T, E> {
 }
 
 /// The next event within this time, if any; a signal interrupts the wait and is no error.
-fn next_event(within: Duration) -> io::Result<Option<Event>> {
-    let ready = match event::poll(within) {
+fn next_event(timeout: Duration) -> io::Result<Option<Event>> {
+    let ready = match event::poll(timeout) {
         Err(error) if error.kind() == io::ErrorKind::Interrupted => false,
         ready => ready?,
     };

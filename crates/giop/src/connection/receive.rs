@@ -360,7 +360,7 @@ impl ReceiveHalf {
             return Ok(Some(Event::Progress));
         }
         if self.watches_contexts {
-            match self.look_at_contexts(&header) {
+            match self.examine_contexts(&header) {
                 Ok(false) => {}
                 Ok(true) => {
                     // The next poll finds the request again.
@@ -419,7 +419,7 @@ impl ReceiveHalf {
     /// Takes the code sets from the first request that announces them (CORBA 3.3 part 2, 7.10.2.5), and the
     /// addresses of an awaited offer. `true`: one has been made.
     #[cold]
-    fn look_at_contexts(&mut self, header: &MessageHeader) -> Result<bool, CdrError> {
+    fn examine_contexts(&mut self, header: &MessageHeader) -> Result<bool, CdrError> {
         // The receiver of a request that cannot be decoded answers it as such.
         let Ok((request, _)) = RequestHeader::decode(self.message(), header) else {
             return Ok(false);

@@ -36,7 +36,7 @@ fn deliver(replies: &ReplyTable, request_id: u32, octet: u8) -> ReplyMatch {
 }
 
 const FOR_EVER: ReplyWait<'_> = ReplyWait {
-    timeouts: CallTimeouts {
+    deadlines: CallDeadlines {
         reply: None,
         unsent: None,
     },
@@ -59,7 +59,7 @@ fn a_reply_is_exchanged_for_what_was_lent() {
     assert_eq!((message, starts), (vec![0; FIRST_SIZE], vec![]));
     assert!(matches!(
         replies.wait(ticket, &FOR_EVER, reply_buffer),
-        Outcome::Arrived(_)
+        Outcome::Received(_)
     ));
     assert_eq!(
         (&reply_buffer.message, &reply_buffer.fragment_starts),
@@ -109,7 +109,7 @@ fn so_many_are_let_in_and_no_more() {
     for (ticket, reply_buffer, octet) in [(first, one, 1), (second, other, 2)] {
         assert!(matches!(
             replies.wait(ticket, &FOR_EVER, reply_buffer),
-            Outcome::Arrived(_)
+            Outcome::Received(_)
         ));
         assert_eq!(reply_buffer.message[0], octet);
     }
@@ -122,13 +122,13 @@ fn so_many_are_let_in_and_no_more() {
 fn a_caller_that_sleeps_is_woken_whatever_it_did_before() {
     let replies = &ReplyTable::new(1, Parity::Any);
     let reply_buffer = &mut ReplyBuffer::default();
-    let bell = Arc::new(Doorbell::new().unwrap());
+    let doorbell = Arc::new(Doorbell::new().unwrap());
     let ends: [fn(&ReplyTable, u32); 2] = [
         |replies, id| assert!(matches!(deliver(replies, id, 1), ReplyMatch::Request(_))),
         |replies, _| assert!(!replies.end(CallEnd::Stopped)),
     ];
     let wait = ReplyWait {
-        timeouts: CallTimeouts {
+        deadlines: CallDeadlines {
             reply: Some(Instant::now() + Duration::from_secs(60)),
             unsent: None,
         },
@@ -137,7 +137,7 @@ fn a_caller_that_sleeps_is_woken_whatever_it_did_before() {
     for end in ends {
         let ticket = enter(replies, reply_buffer);
         let id = ticket.request_id;
-        assert!(!replies.ring_when_ended(&ticket, &bell));
+        assert!(!replies.ring_when_ended(&ticket, &doorbell));
         let start = Instant::now();
         thread::scope(|scope| {
             scope.spawn(|| {
@@ -146,7 +146,7 @@ fn a_caller_that_sleeps_is_woken_whatever_it_did_before() {
                 end(replies, id);
             });
             let outcome = replies.wait(ticket, &wait, reply_buffer);
-            assert!(matches!(outcome, Outcome::Arrived(_) | Outcome::Ended(_)));
+            assert!(matches!(outcome, Outcome::Received(_) | Outcome::Ended(_)));
         });
         assert!(start.elapsed() < Duration::from_secs(60), "its timeout woke it");
     }
@@ -158,7 +158,7 @@ fn late_ones_are_counted() {
     let replies = ReplyTable::new(2, Parity::Any);
     let reply_buffer = &mut ReplyBuffer::default();
     let wait = ReplyWait {
-        timeouts: CallTimeouts {
+        deadlines: CallDeadlines {
             reply: Some(Instant::now()),
             unsent: None,
         },
@@ -187,7 +187,7 @@ fn a_request_that_is_not_sent_in_time_is_not_waited_for() {
     for (is_unsent, expected) in [(true, "unsent"), (false, "timed out")] {
         let is_unsent = || is_unsent;
         let wait = ReplyWait {
-            timeouts: CallTimeouts {
+            deadlines: CallDeadlines {
                 reply: Some(Instant::now() + Duration::from_millis(5)),
                 unsent: Some(Instant::now()),
             },
@@ -234,7 +234,7 @@ fn an_end_is_told_to_those_who_wait() {
         let ends: Vec<_> = waiting.into_iter().map(|caller| caller.join().unwrap()).collect();
         assert!(matches!(
             replies.wait(ticket, &FOR_EVER, arrived),
-            Outcome::Arrived(_)
+            Outcome::Received(_)
         ));
         ends
     });
@@ -274,7 +274,7 @@ fn timeouts_of_tasks_are_looked_after() {
     let (count, waker) = waker();
     let task = |reply, unsent| {
         let ticket = enter(&replies, &mut ReplyBuffer::default());
-        replies.wake_when_ended(&ticket, &waker, CallTimeouts { reply, unsent });
+        replies.wake_when_ended(&ticket, &waker, CallDeadlines { reply, unsent });
         ticket
     };
     let never = task(None, None);
@@ -313,11 +313,11 @@ fn tasks_are_woken_by_replies_and_ends() {
     let ((before, first), (after, second)) = (waker(), waker());
     let tickets = [(); 2].map(|()| enter(&replies, &mut ReplyBuffer::default()));
     for waker in [&first, &second] {
-        let watch = |ticket| replies.wake_when_ended(ticket, waker, CallTimeouts::default());
+        let watch = |ticket| replies.wake_when_ended(ticket, waker, CallDeadlines::default());
         tickets.iter().for_each(watch);
     }
     let given_up = enter(&replies, &mut ReplyBuffer::default());
-    replies.wake_when_ended(&given_up, &first, CallTimeouts::default());
+    replies.wake_when_ended(&given_up, &first, CallDeadlines::default());
     assert!(replies.abandon(&given_up));
     let [answered, ended] = tickets;
     assert!(matches!(
@@ -331,7 +331,7 @@ fn tasks_are_woken_by_replies_and_ends() {
     let reply_buffer = &mut ReplyBuffer::default();
     assert!(matches!(
         replies.wait(answered, &FOR_EVER, reply_buffer),
-        Outcome::Arrived(_)
+        Outcome::Received(_)
     ));
     assert_eq!(reply_buffer.message[0], 1);
     assert!(matches!(

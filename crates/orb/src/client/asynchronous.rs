@@ -147,9 +147,9 @@ impl Reference {
         history: AttemptHistory,
         raised: &'w mut bool,
     ) -> InterceptedPart<'w> {
-        let kind = (CallKind::Asynchronous, Response::WithTarget);
+        let (kind, response) = (CallKind::Asynchronous, Response::WithTarget);
         InterceptedPart {
-            request: self.request(route, operation, kind, context, request_id),
+            request: self.request(route, operation, kind, response, context, request_id),
             point,
             history,
             raised,

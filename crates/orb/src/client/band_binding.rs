@@ -12,7 +12,7 @@ use punctual_types::{Completion, Priority, SystemException, SystemExceptionKind}
 
 use super::{
     attempts::Attempt, call_context::CallContext, call_frame::CallFrame, connection_cache::PooledConnection,
-    connection_key::Band, reference::Reference, route::Route,
+    connection_key::Band, reference::Reference, request_buffer::MessageEncoding, route::Route,
 };
 
 /// The connection to use, or the result of the attempt without it.
@@ -67,13 +67,14 @@ impl Reference {
     #[cold]
     fn bind_to<R>(
         &self,
-        (min, max): Band,
+        band: Band,
         mut connection: Box<PooledConnection>,
         route: &Route,
         frame: &mut CallFrame,
         context: CallContext<'_>,
     ) -> Result<Binding<R>, SystemException> {
         let _blocked = self.enter_wait(&mut connection, context)?;
+        let (min, max) = band;
         let range = ServiceContext::PriorityRange { min, max };
         let encoding = connection.request_encoding();
         let both = encoding.announcement().map(|code_sets| [range, code_sets]);
@@ -86,11 +87,11 @@ impl Reference {
             operation: BIND_PRIORITY_BAND,
             contexts,
         };
-        let limits = (
-            encoding.code_sets,
-            self.core.configuration.limits.max_message_size,
-        );
-        let written = frame.request.begin(route.version, limits, |encoder, _| {
+        let settings = MessageEncoding {
+            code_sets: encoding.code_sets,
+            max_size: self.core.configuration.limits.max_message_size,
+        };
+        let written = frame.request.begin(route.version, settings, |encoder, _| {
             encode_request(encoder, route.version, &request)
         });
         let written = written.and_then(MessageWriter::finish);

@@ -83,7 +83,7 @@ impl Reference {
         while avoided != 0 {
             let number = avoided.trailing_zeros() as usize;
             avoided &= avoided - 1;
-            let Some(endpoint) = endpoint_at(route, (priority, band), policies, number) else {
+            let Some(endpoint) = endpoint_at(route, priority, band, policies, number) else {
                 break;
             };
             context.deadlines.check_unsent()?;
@@ -137,7 +137,8 @@ impl Reference {
 #[cold]
 fn endpoint_at<'r>(
     route: &'r Route,
-    (priority, band): (Priority, Option<Band>),
+    priority: Priority,
+    band: Option<Band>,
     policies: &'r PoliciesInForce,
     number: usize,
 ) -> Option<&'r Arc<Endpoint>> {

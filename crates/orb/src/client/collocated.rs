@@ -258,7 +258,8 @@ impl<'c> Local<'c> {
         let _native = placement.enter();
         let _current = current::during_upcall(placement.current, object.transform.as_ref());
         let (flow, ready) = flow.receive_request(
-            (object.servant.repository_id(), &object.poa.policies.user),
+            object.servant.repository_id(),
+            &object.poa.policies.user,
             arguments.clone(),
         );
         let end = match ready {

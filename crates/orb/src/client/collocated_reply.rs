@@ -4,7 +4,7 @@ use std::{cell::RefCell, mem, sync::Arc, time::Instant};
 
 use punctual_cdr::{CharSet, Decoder, Encoder, Endian};
 use punctual_os::{PiCondvar, PiMutex, condvar::TimedOut};
-use punctual_stub::{Outcome, PendingResponse, ReplyOrigin, ReusePool, Upcall, WriteAnswer};
+use punctual_stub::{Outcome, PendingResponse, ReplyOrigin, ReusePool, Upcall, WriteReply};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use crate::current;
@@ -77,7 +77,7 @@ pub(super) fn wait(results: &mut Vec<u8>) -> Result<Outcome, SystemException> {
 }
 
 impl PendingResponse for LocalReply {
-    fn answer(&self, _: ReplyOrigin, write: WriteAnswer<'_>) -> bool {
+    fn answer(&self, _: ReplyOrigin, write: WriteReply<'_>) -> bool {
         if !self.is_awaited() {
             return false;
         }

@@ -26,7 +26,7 @@ use super::{
     reply_view::ReplyView,
     request_buffer::{Announced, RequestEncoding},
 };
-use crate::{Limits, unserved};
+use crate::{Limits, unstarted_servers};
 
 /// Serves the lane of the calling thread until the stream is readable; `false`: the deadline has passed.
 /// `None`: the thread serves no lane.
@@ -47,7 +47,7 @@ pub(crate) struct ClientConnection {
     /// Wait mode that was last set on the stream.
     waiting: Waiting,
     /// Whether its server is in this process, and perhaps no thread serves it yet.
-    may_be_unserved: bool,
+    may_be_unstarted: bool,
     /// Time at which it was last known to be open, or used by a oneway call.
     seen_open: Instant,
 }
@@ -93,7 +93,7 @@ impl ClientConnection {
                 .with_char_set(endpoint.code_sets().char, endpoint.announces_code_sets()),
             code_sets: endpoint.code_sets(),
             waiting: Waiting::Blocking(None),
-            may_be_unserved: unserved::include(endpoint),
+            may_be_unstarted: unstarted_servers::include(endpoint),
             seen_open: Instant::now(),
         })
     }
@@ -132,9 +132,9 @@ impl ClientConnection {
     /// end. Fails with BAD_INV_ORDER.
     #[inline(always)]
     pub(super) fn ensure_served(&mut self, deadlines: &Deadlines) -> Result<(), SystemException> {
-        if self.may_be_unserved && deadlines.reply.is_none() {
-            unserved::wait_until_served(self.purpose.endpoint())?;
-            self.may_be_unserved = false;
+        if self.may_be_unstarted && deadlines.reply.is_none() {
+            unstarted_servers::wait_until_served(self.purpose.endpoint())?;
+            self.may_be_unstarted = false;
         }
         Ok(())
     }

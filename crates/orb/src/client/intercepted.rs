@@ -65,10 +65,10 @@ impl Reference {
                     forget_exception(call);
                 }
                 let response = context.response(call.response);
-                let kind = (call.response.into(), response);
+                let kind = call.response.into();
                 let request_id = self.core.interceptors.new_request_id();
                 let part = InterceptedPart {
-                    request: self.request(route, call.operation, kind, context, request_id),
+                    request: self.request(route, call.operation, kind, response, context, request_id),
                     point: Point::Send,
                     history,
                     raised: &mut raised,
@@ -113,7 +113,8 @@ impl Reference {
         &'r self,
         route: &'r Route,
         operation: &'r str,
-        (kind, response): (CallKind, Response),
+        kind: CallKind,
+        response: Response,
         context: CallContext<'r>,
         request_id: u32,
     ) -> ClientRequest<'r> {

@@ -76,7 +76,10 @@ impl Reference {
                         exposed.priority_model.get_or_insert(model);
                     }
                     PolicyValue::PriorityBands(bands) if exposed.priority_bands.is_empty() => {
-                        exposed.priority_bands = bands.into_iter().filter_map(band).collect();
+                        exposed.priority_bands = bands
+                            .into_iter()
+                            .filter_map(|(low, high)| band(low, high))
+                            .collect();
                     }
                     PolicyValue::ClientProtocols(protocols)
                         if exposed.client_protocols.protocols().is_empty() =>
@@ -91,7 +94,7 @@ impl Reference {
     }
 }
 
-fn band((low, high): (i16, i16)) -> Option<PriorityBand> {
+fn band(low: i16, high: i16) -> Option<PriorityBand> {
     let (low, high) = (Priority::new(low).ok()?, Priority::new(high).ok()?);
     (low <= high).then(|| PriorityBand::new(low, high))
 }

@@ -11,7 +11,7 @@ use punctual_types::{Completion, Priority, SystemException};
 use super::{
     call_context::CallContext,
     reference::Reference,
-    request_buffer::{HeaderKind, RequestBuffer, RequestEncoding},
+    request_buffer::{HeaderKind, MessageEncoding, RequestBuffer, RequestEncoding},
     route::Route,
 };
 use crate::{
@@ -41,7 +41,10 @@ impl Reference {
             Response::WithTarget => ResponseFlags::WithTarget,
         };
         let sends_deadlines = context.sends_deadlines();
-        let limits = (code_sets, self.core.configuration.limits.max_message_size);
+        let settings = MessageEncoding {
+            code_sets,
+            max_size: self.core.configuration.limits.max_message_size,
+        };
         let operation = call.operation;
         let header = |encoder: &mut Encoder<'_>, added: Option<&AddedContexts>| {
             let priority = ServiceContext::Priority(priority.value());
@@ -80,11 +83,11 @@ impl Reference {
                 response,
                 priority: route.propagates_priority().then_some(priority),
             };
-            buffer.repeat(kind, operation, request_id, limits, |encoder| {
+            buffer.repeat(kind, operation, request_id, settings, |encoder| {
                 header(encoder, None)
             })
         } else {
-            buffer.begin(route.version, limits, |encoder, added| {
+            buffer.begin(route.version, settings, |encoder, added| {
                 header(encoder, Some(added))
             })
         };

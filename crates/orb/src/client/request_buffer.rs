@@ -74,6 +74,14 @@ pub(super) struct HeaderKind {
     pub(super) priority: Option<Priority>,
 }
 
+/// How the values of a request are encoded, and the size that its message may have.
+#[derive(Clone, Copy)]
+pub(super) struct MessageEncoding {
+    pub(super) code_sets: CodeSets,
+    /// Maximum size of the message.
+    pub(super) max_size: usize,
+}
+
 impl RequestBuffer {
     /// Returns the message.
     pub(super) fn message(&self) -> &[u8] {
@@ -100,7 +108,7 @@ impl RequestBuffer {
         kind: HeaderKind,
         operation: &str,
         request_id: u32,
-        (code_sets, limit): (CodeSets, usize),
+        encoding: MessageEncoding,
         write: impl FnOnce(&mut Encoder<'_>) -> Result<(), CdrError>,
     ) -> Result<MessageWriter<'_>, CdrError> {
         if let Some(head) = &self.head
@@ -112,14 +120,14 @@ impl RequestBuffer {
                 &mut self.octets,
                 kept,
                 request_id,
-                code_sets,
-                limit,
+                encoding.code_sets,
+                encoding.max_size,
             ));
         }
         self.operation.clear();
         self.operation.push_str(operation);
         self.head = None;
-        let mut writer = start(&mut self.octets, Version::V1_2, (code_sets, limit));
+        let mut writer = start(&mut self.octets, Version::V1_2, encoding);
         let encoder = writer.encoder();
         write(encoder)?;
         self.head = Some(Head {
@@ -133,25 +141,25 @@ impl RequestBuffer {
     pub(super) fn begin(
         &mut self,
         version: Version,
-        limits: (CodeSets, usize),
+        encoding: MessageEncoding,
         write: impl FnOnce(&mut Encoder<'_>, &AddedContexts) -> Result<(), CdrError>,
     ) -> Result<MessageWriter<'_>, CdrError> {
         self.head = None;
-        let mut writer = start(&mut self.octets, version, limits);
+        let mut writer = start(&mut self.octets, version, encoding);
         write(writer.encoder(), &self.added)?;
         Ok(writer)
     }
 }
 
-fn start(octets: &mut Vec<u8>, version: Version, (code_sets, limit): (CodeSets, usize)) -> MessageWriter<'_> {
+fn start(octets: &mut Vec<u8>, version: Version, encoding: MessageEncoding) -> MessageWriter<'_> {
     octets.clear();
     MessageWriter::new(
         octets,
         version,
         MessageType::Request,
         Endian::NATIVE,
-        code_sets,
-        limit,
+        encoding.code_sets,
+        encoding.max_size,
     )
 }
 
@@ -180,7 +188,10 @@ mod tests {
             response: spec.response,
             priority: spec.priority.map(|value| Priority::new(value).unwrap()),
         };
-        let limits = (CharSet::Utf8.into(), usize::MAX);
+        let encoding = MessageEncoding {
+            code_sets: CharSet::Utf8.into(),
+            max_size: usize::MAX,
+        };
         let key = [spec.route.0 as u8, spec.route.1 as u8];
         let header = |encoder: &mut Encoder<'_>| {
             let context = spec.priority.map(ServiceContext::Priority);
@@ -193,7 +204,7 @@ mod tests {
             };
             encode_request(encoder, Version::V1_2, &request)
         };
-        let mut writer = buffer.repeat(kind, spec.operation, id, limits, header).unwrap();
+        let mut writer = buffer.repeat(kind, spec.operation, id, encoding, header).unwrap();
         let body = begin_body(writer.encoder(), Version::V1_2).unwrap();
         if let Some(argument) = spec.argument {
             argument.encode(writer.encoder()).unwrap();
@@ -251,7 +262,10 @@ mod tests {
             response: ResponseFlags::WithTarget,
             priority: None,
         };
-        let too_short = (CharSet::Utf8.into(), 20);
+        let too_short = MessageEncoding {
+            code_sets: CharSet::Utf8.into(),
+            max_size: 20,
+        };
         let failed = buffer.repeat(kind, "cube", 2, too_short, |encoder| "long".encode(encoder));
         assert!(failed.is_err());
         assert_eq!(write(&mut buffer, 1, spec), written);

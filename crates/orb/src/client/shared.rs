@@ -6,8 +6,8 @@ use std::{sync::Arc, time::Instant};
 use punctual_flight::{Event, Record, record};
 use punctual_giop::{MessageType, Version, connection::ReceivedReply};
 use punctual_lane::{
-    CallTimeouts, NotSent, Outcome, Refused, ReplyBuffer, ReplyTable, ReplyWait, SharedConnectionSettings,
-    Ticket, serve_until_ended,
+    CallDeadlines, NotSent, Outcome, Refused, ReplyBuffer, ReplyTable, ReplyWait,
+    SharedConnectionSettings, Ticket, serve_until_ended,
 };
 use punctual_stub::{Call, Response};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind as Kind};
@@ -357,7 +357,7 @@ impl Reference {
         outcome: Outcome,
     ) -> Result<Attempt<ReceivedReply>, SystemException> {
         let failed = match outcome {
-            Outcome::Arrived(reply) => {
+            Outcome::Received(reply) => {
                 let link = shared.link();
                 record(|| Record::new(Event::ReplyReceived).request(request_id).link(link));
                 return Ok(Attempt::Done(reply));
@@ -394,7 +394,7 @@ impl CallContext<'_> {
         let Deadlines { request, reply } = self.deadlines;
         let [unsent, reply] = [request, reply].map(|deadline| deadline.map(|deadline| deadline.at));
         ReplyWait {
-            timeouts: CallTimeouts { reply, unsent },
+            deadlines: CallDeadlines { reply, unsent },
             is_unsent,
         }
     }
@@ -420,10 +420,10 @@ pub(super) fn serve_until_over(
     shared: &SharedConnection,
     ticket: &Ticket,
     wait: &ReplyWait<'_>,
-    give_up: Option<Instant>,
+    deadline: Option<Instant>,
 ) {
-    let (replies, CallTimeouts { reply, unsent }) = (&shared.replies(), wait.timeouts);
-    let reply = reply.into_iter().chain(give_up).min();
+    let (replies, CallDeadlines { reply, unsent }) = (&shared.replies(), wait.deadlines);
+    let reply = reply.into_iter().chain(deadline).min();
     // First for the request, while it may not have been sent, then for the reply.
     let unsent = unsent.filter(|_| shared.is_congested());
     let first = [unsent, reply].into_iter().flatten().min();

@@ -10,7 +10,7 @@ use super::{
     connection_key::{ConnectionKey, Purpose},
     endpoint::Cancellation,
 };
-use crate::unserved;
+use crate::unstarted_servers;
 
 /// Calls that may share a connection.
 pub(crate) enum SharedPurpose {
@@ -19,7 +19,7 @@ pub(crate) enum SharedPurpose {
         purpose: Purpose,
         bidirectional: bool,
         /// Whether its server is in this process, and perhaps no thread serves it yet.
-        may_be_unserved: AtomicBool,
+        may_be_unstarted: AtomicBool,
     },
     /// Calls to these addresses over TCP, which the peer that opened it has stated.
     Accepted(Vec<String>),
@@ -30,7 +30,7 @@ impl SharedPurpose {
         Self::Opened {
             purpose: Purpose::new(key),
             bidirectional,
-            may_be_unserved: unserved::include(key.endpoint).into(),
+            may_be_unstarted: unstarted_servers::include(key.endpoint).into(),
         }
     }
 
@@ -39,13 +39,13 @@ impl SharedPurpose {
     pub(super) fn ensure_served(&self) -> Result<(), SystemException> {
         if let Self::Opened {
             purpose,
-            may_be_unserved,
+            may_be_unstarted,
             ..
         } = self
-            && may_be_unserved.load(Ordering::Relaxed)
+            && may_be_unstarted.load(Ordering::Relaxed)
         {
-            unserved::wait_until_served(purpose.endpoint())?;
-            may_be_unserved.store(false, Ordering::Relaxed);
+            unstarted_servers::wait_until_served(purpose.endpoint())?;
+            may_be_unstarted.store(false, Ordering::Relaxed);
         }
         Ok(())
     }

@@ -107,7 +107,8 @@ impl<'a> ServerFlow<'a> {
     /// if it is not served.
     pub(crate) fn receive_request<'b>(
         self,
-        (repository_id, policies): (&'b str, &'b UserPolicies),
+        repository_id: &'b str,
+        policies: &'b UserPolicies,
         arguments: Decoder<'b>,
     ) -> (ServerFlow<'b>, Result<(), ServerEnd>)
     where

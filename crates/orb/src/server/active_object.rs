@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use punctual_cdr::Ior;
 use punctual_flight::{Event, Record, record};
-use punctual_lane::{Redispatch, Unserved};
+use punctual_lane::{NotExecuted, Redispatch};
 use punctual_os::{Scheduling, scheduling};
 use punctual_poa::InFlight;
 use punctual_stub::Servant;
@@ -79,7 +79,8 @@ impl ActiveObject {
         lane: &LaneContext,
         origin: &Origin,
         may_move: bool,
-        (model, propagated): (Option<PriorityModel>, Option<i16>),
+        model: Option<PriorityModel>,
+        propagated: Option<i16>,
     ) -> Result<Placement, SystemException> {
         if let Some(band) = origin.band.get() {
             check_bound_band(band, lane, model, propagated)?;
@@ -95,7 +96,7 @@ impl ActiveObject {
         if let Some(own) = lane.priority() {
             let elsewhere = match asked {
                 Some(asked) if !self.poa.is_served_by(own, asked) => {
-                    self.misdirected(lane, origin, (own, asked), may_move)?
+                    self.misdirected(lane, origin, own, asked, may_move)?
                 }
                 _ => None,
             };
@@ -175,7 +176,8 @@ impl ActiveObject {
         &self,
         lane: &LaneContext,
         origin: &Origin,
-        (own, asked): (Priority, Priority),
+        own: Priority,
+        asked: Priority,
         may_move: bool,
     ) -> Result<Option<Redispatch>, SystemException> {
         let of_band = origin.band.get().is_some_and(|band| band.contains(own));
@@ -194,11 +196,16 @@ impl ActiveObject {
 
     /// Returns why a request was refused, as far as its connection is charged for it.
     #[cold]
-    pub(crate) fn charge(&self, lane: &LaneContext, origin: &Origin, refused: &SystemException) -> Unserved {
+    pub(crate) fn charge(
+        &self,
+        lane: &LaneContext,
+        origin: &Origin,
+        refused: &SystemException,
+    ) -> NotExecuted {
         let may_be_of_stranger = refused.minor == Minor::PRIORITY_ABOVE_ACCEPTED;
         match lane.priority().filter(|_| may_be_of_stranger) {
-            Some(own) if !self.poa.pool.admits(origin, own) => Unserved::NotAdmitted,
-            _ => Unserved::Refused,
+            Some(own) if !self.poa.pool.admits(origin, own) => NotExecuted::NotAdmitted,
+            _ => NotExecuted::Refused,
         }
     }
 

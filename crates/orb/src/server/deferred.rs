@@ -17,7 +17,7 @@ use punctual_stub::PendingResponse;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use self::{
-    owed::{Owed, ReplyMemory},
+    pending_reply::{PendingReply, ReplyMemory},
     slot::Slot,
 };
 use super::serving::Serving;
@@ -26,7 +26,7 @@ use crate::{
     lane_data::DeferredRequests,
 };
 
-mod owed;
+mod pending_reply;
 mod slot;
 
 /// Requests of one lane whose servants answer later.
@@ -93,7 +93,7 @@ impl DeferredReplies {
     fn admit(
         &self,
         mut key: Key,
-        owed: impl FnOnce(&mut ReplyMemory) -> Owed,
+        pending: impl FnOnce(&mut ReplyMemory) -> PendingReply,
     ) -> Result<Arc<Slot>, SystemException> {
         let mut table = self.table.lock();
         if table.closed {
@@ -114,7 +114,7 @@ impl DeferredReplies {
         table.uses += 1;
         key.of = table.uses;
         let slot = Arc::clone(&table.slots[index]);
-        slot.fill(key.of, key.deadline, owed);
+        slot.fill(key.of, key.deadline, pending);
         table.keys[index] = Some(key);
         Ok(slot)
     }
@@ -160,7 +160,7 @@ impl DeferredRequests for DeferredReplies {
 impl Serving<'_> {
     /// Keeps the request for a reply that its servant sends later, with these contexts of interceptors.
     #[cold]
-    pub(super) fn keep(
+    pub(super) fn defer_reply(
         &self,
         response_expected: bool,
         added: Option<&AddedContexts>,
@@ -168,11 +168,11 @@ impl Serving<'_> {
         let (header, message) = (&self.incoming.header, self.message);
         let deadline = self.reply_deadline();
         let table: &dyn Any = &*self.lane.data.deferred;
-        let (Some(table), Some(kept)) = (table.downcast_ref::<DeferredReplies>(), message.keep()) else {
+        let (Some(table), Some(request)) = (table.downcast_ref::<DeferredReplies>(), message.defer()) else {
             return Err(full());
         };
         let key = Key {
-            connection: kept.connection(),
+            connection: request.connection(),
             request_id: header.request_id,
             deadline,
             of: 0,
@@ -181,8 +181,8 @@ impl Serving<'_> {
         let slot = table.admit(key, |memory| {
             memory.contexts.copy(added);
             memory.keep_echo(super::reply::echo(self.lane, header));
-            Owed {
-                kept,
+            PendingReply {
+                request,
                 request_id: header.request_id,
                 version: message.header.version,
                 code_sets: message.code_sets,

@@ -104,15 +104,15 @@ impl RequestHandler for RequestDispatcher {
         lane.calls.clear();
     }
 
-    fn cancel_kept(lane: &LaneData, connection: ConnectionId, request_id: u32) -> bool {
+    fn cancel_deferred(lane: &LaneData, connection: ConnectionId, request_id: u32) -> bool {
         lane.deferred.cancel(connection, request_id)
     }
 
-    fn expire_kept(lane: &LaneData, now: Instant) -> Option<Instant> {
+    fn expire_deferred(lane: &LaneData, now: Instant) -> Option<Instant> {
         lane.deferred.expire(now)
     }
 
-    fn end_kept(lane: &LaneData) {
+    fn end_deferred(lane: &LaneData) {
         lane.deferred.end();
     }
 }

@@ -7,7 +7,7 @@ use punctual_giop::{MessageWriter, Peer, ReplyStatus, ResponseFlags};
 use punctual_stub::{OrbContext, PendingResponse, RequestOrigin, ReusePool};
 use punctual_types::{Completion, Priority, SystemException};
 
-use punctual_lane::{Disposition, MessageError, Unserved};
+use punctual_lane::{Disposition, MessageError, NotExecuted};
 
 use super::{
     reply::sent_at,
@@ -47,7 +47,7 @@ impl RequestOrigin for Intercepted<'_, '_> {
     }
 
     fn defer(&self, response_expected: bool) -> Result<Arc<dyn PendingResponse>, SystemException> {
-        self.serving.keep(response_expected, Some(self.added))
+        self.serving.defer_reply(response_expected, Some(self.added))
     }
 }
 
@@ -70,24 +70,24 @@ impl Serving<'_> {
         let request = &self.incoming.header;
         let reply_header = self.begin_reply(reply)?.1;
         let mut called = false;
-        let mut unserved = None;
+        let mut not_executed = None;
         let mut served_at = self.lane.priority();
         let end = {
             let interceptors = &self.dispatcher.interceptors;
             let _slots = enter_slots(&interceptors.slots, &mut seen.slots);
             let (flow, started) = ServerFlow::start(interceptors, self.seen_request(), &mut seen.added);
             match started {
-                Err(end) => flow.end(uncalled(end, &mut unserved), None),
+                Err(end) => flow.end(uncalled(end, &mut not_executed), None),
                 Ok(()) => match self.resolve() {
                     Ok((object, placement)) => {
                         served_at = placement.current;
                         let _native = (!flow.keeps_native_priority()).then(|| placement.enter());
                         let _current = current::during_upcall(placement.current, object.transform.as_ref());
                         let servant = &*object.servant;
-                        let of_object = (servant.repository_id(), &object.poa.policies.user);
-                        let (flow, ready) = flow.receive_request(of_object, arguments.clone());
+                        let (id, policies) = (servant.repository_id(), &object.poa.policies.user);
+                        let (flow, ready) = flow.receive_request(id, policies, arguments.clone());
                         let end = match ready {
-                            Err(end) => uncalled(end, &mut unserved),
+                            Err(end) => uncalled(end, &mut not_executed),
                             Ok(()) => {
                                 let (added, head) = (flow.added(), &mut seen.reply_head);
                                 match self.answer_early(reply_header, added, reply, head, served_at) {
@@ -97,7 +97,7 @@ impl Serving<'_> {
                                         let origin = Intercepted { serving: self, added };
                                         let result = self.run(servant, arguments, encoder, pool, &origin).0;
                                         let end = ServerEnd::of(result, self.body(reply_header, reply, orb));
-                                        unserved = reason_to_charge(&end);
+                                        not_executed = reason_to_charge(&end);
                                         end
                                     }
                                     Err(error) => ServerEnd::Failed(error.system_exception(Completion::No)),
@@ -109,14 +109,14 @@ impl Serving<'_> {
                     Err(NotCalled::Bound) => flow.end(ServerEnd::Replied, None),
                     Err(NotCalled::Moved(disposition)) => flow.end(ServerEnd::Moved(disposition), None),
                     Err(NotCalled::NotServing(exception)) => {
-                        flow.end(uncalled(ServerEnd::Failed(exception), &mut unserved), None)
+                        flow.end(uncalled(ServerEnd::Failed(exception), &mut not_executed), None)
                     }
                     Err(NotCalled::Forward(ior)) => {
-                        unserved = Some(Unserved::Elsewhere);
+                        not_executed = Some(NotExecuted::Elsewhere);
                         flow.end(ServerEnd::Forward(ior), None)
                     }
                     Err(NotCalled::Refused(exception, reason)) => {
-                        unserved = Some(reason);
+                        not_executed = Some(reason);
                         flow.end(ServerEnd::Failed(exception), None)
                     }
                 },
@@ -133,7 +133,7 @@ impl Serving<'_> {
                 disposition = sent_at(served_at, written)?;
             }
         }
-        Ok(unserved.map_or(disposition, |reason| charged(disposition, reason)))
+        Ok(not_executed.map_or(disposition, |reason| charged(disposition, reason)))
     }
 
     /// Returns the properties of the request that interceptors see.
@@ -235,28 +235,28 @@ impl Serving<'_> {
 }
 
 /// Why the connection is charged for a request that has reached a servant, if so.
-fn reason_to_charge(end: &ServerEnd) -> Option<Unserved> {
+fn reason_to_charge(end: &ServerEnd) -> Option<NotExecuted> {
     match end {
-        ServerEnd::Failed(exception) if is_refusal(exception) => Some(Unserved::Refused),
-        ServerEnd::Forward(_) => Some(Unserved::Elsewhere),
+        ServerEnd::Failed(exception) if is_refusal(exception) => Some(NotExecuted::Refused),
+        ServerEnd::Forward(_) => Some(NotExecuted::Elsewhere),
         _ => None,
     }
 }
 
 /// Returns the end of a request for which no servant was called, and notes why its connection is charged.
-fn uncalled(end: ServerEnd, unserved: &mut Option<Unserved>) -> ServerEnd {
-    *unserved = Some(match &end {
-        ServerEnd::Failed(exception) if is_refusal(exception) => Unserved::Refused,
-        _ => Unserved::Elsewhere,
+fn uncalled(end: ServerEnd, not_executed: &mut Option<NotExecuted>) -> ServerEnd {
+    *not_executed = Some(match &end {
+        ServerEnd::Failed(exception) if is_refusal(exception) => NotExecuted::Refused,
+        _ => NotExecuted::Elsewhere,
     });
     end
 }
 
 /// Disposition of a request for which its connection is charged.
-fn charged(disposition: Disposition, reason: Unserved) -> Disposition {
+fn charged(disposition: Disposition, reason: NotExecuted) -> Disposition {
     match disposition {
-        Disposition::Reply(priority) => Disposition::Unserved(Some(priority), reason),
-        Disposition::NoReply => Disposition::Unserved(None, reason),
+        Disposition::Reply(priority) => Disposition::NotExecuted(Some(priority), reason),
+        Disposition::NoReply => Disposition::NotExecuted(None, reason),
         disposition => disposition,
     }
 }

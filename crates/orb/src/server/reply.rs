@@ -7,7 +7,7 @@ use punctual_giop::{
 };
 use punctual_types::{Completion, Priority, SystemException, SystemExceptionKind};
 
-use punctual_lane::{Disposition, MessageError, Unserved};
+use punctual_lane::{Disposition, MessageError, NotExecuted};
 
 use super::RequestDispatcher;
 use crate::lane_data::LaneContext;
@@ -178,13 +178,13 @@ pub(super) fn sent_at(
 
 /// Returns the disposition of a request that was not served, as [`sent_at`] does for others.
 #[cold]
-pub(super) fn unserved(
+pub(super) fn not_executed(
     priority: Option<Priority>,
     written: Result<bool, MessageError>,
-    reason: Unserved,
+    reason: NotExecuted,
 ) -> Result<Disposition, MessageError> {
     let reply = written?.then_some(priority);
-    Ok(Disposition::Unserved(reply, reason))
+    Ok(Disposition::NotExecuted(reply, reason))
 }
 
 /// Returns whether a servant refuses the request: NO_PERMISSION, COMPLETED_NO.

@@ -3,14 +3,14 @@
 use punctual_cdr::{Decoder, Encoder};
 use punctual_flight::{Event, Record, record_operation};
 use punctual_giop::{BIND_PRIORITY_BAND, ReplyStatus, RequestHeader, ResponseFlags};
-use punctual_lane::{Disposition, MessageError, RequestMessage, Unserved};
+use punctual_lane::{Disposition, MessageError, NotExecuted, RequestMessage};
 use punctual_stub::{Outcome, ReusePool};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::{
     Buffers, RequestDispatcher, expiry,
     intercepted::ServingBuffers,
-    reply::{ReplyHeaderAt, begin_reply, fail, finish, forward, is_refusal, refuse, sent_at, unserved},
+    reply::{ReplyHeaderAt, begin_reply, fail, finish, forward, is_refusal, not_executed, refuse, sent_at},
     serving::{NotCalled, Serving},
 };
 use crate::{current, lane_data::LaneContext};
@@ -108,7 +108,7 @@ impl Serving<'_> {
                 } else {
                     fail(encoder, reply_header, &exception, response)
                 };
-                return unserved(placement.current, written, Unserved::Refused);
+                return not_executed(placement.current, written, NotExecuted::Refused);
             }
             _ if is_answered => return Ok(Disposition::NoReply),
             Ok(Outcome::NoException) => finish(encoder, response),
@@ -119,7 +119,7 @@ impl Serving<'_> {
             Ok(Outcome::Forwarded) => {
                 reply_header.set_status(&mut encoder, ReplyStatus::LocationForward);
                 let written = finish(encoder, response);
-                return unserved(placement.current, written, Unserved::Elsewhere);
+                return not_executed(placement.current, written, NotExecuted::Elsewhere);
             }
             Ok(Outcome::Deferred) => return Ok(Disposition::NoReply),
             Err(exception) => fail(encoder, reply_header, &exception, response),
@@ -142,16 +142,16 @@ impl Serving<'_> {
             NotCalled::Moved(disposition) => Ok(disposition),
             NotCalled::Forward(ior) => {
                 let written = forward(encoder, reply_header, &ior, response);
-                unserved(own, written, Unserved::Elsewhere)
+                not_executed(own, written, NotExecuted::Elsewhere)
             }
             NotCalled::NotServing(exception) => {
                 let written = fail(encoder, reply_header, &exception, response);
-                unserved(own, written, Unserved::Elsewhere)
+                not_executed(own, written, NotExecuted::Elsewhere)
             }
             NotCalled::Refused(exception, reason) => {
                 let request = (self.lane, &self.incoming.header);
                 let written = refuse(encoder, reply_header, &exception, request);
-                unserved(own, written, reason)
+                not_executed(own, written, reason)
             }
         }
     }
@@ -166,7 +166,7 @@ impl Serving<'_> {
         let (encoder, reply_header) = self.begin_reply(reply)?;
         let written = fail(encoder, reply_header, &exception, self.incoming.header.response);
         match self.message.read_at {
-            None => unserved(self.lane.priority(), written, Unserved::Elsewhere),
+            None => not_executed(self.lane.priority(), written, NotExecuted::Elsewhere),
             Some(_) => sent_at(self.lane.priority(), written),
         }
     }

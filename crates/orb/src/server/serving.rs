@@ -5,7 +5,7 @@ use std::sync::Arc;
 use punctual_cdr::{Decoder, Encoder, Ior};
 use punctual_flight::{Event, Record, model, record};
 use punctual_giop::{BIND_PRIORITY_BAND, IncomingRequest, Peer, ResponseFlags, Version};
-use punctual_lane::{Disposition, MessageError, RequestMessage, Unserved};
+use punctual_lane::{Disposition, MessageError, NotExecuted, RequestMessage};
 use punctual_poa::InFlight;
 use punctual_stub::{Outcome, PendingResponse, RequestOrigin, ReusePool, Servant, Upcall};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
@@ -42,7 +42,7 @@ pub(super) enum NotCalled {
     /// The adapter does not serve it now, through no fault of its sender.
     NotServing(SystemException),
     /// The request is refused, and its connection is charged for it.
-    Refused(SystemException, Unserved),
+    Refused(SystemException, NotExecuted),
 }
 
 impl<'r> Serving<'r> {
@@ -68,7 +68,7 @@ impl<'r> Serving<'r> {
             }
             Some(Demultiplexed::Published(ior)) => return Err(NotCalled::Forward((*ior).clone())),
             Some(Demultiplexed::Unknown) => self.search()?,
-            None => return Err(NotCalled::Refused(no_object(), Unserved::Refused)),
+            None => return Err(NotCalled::Refused(no_object(), NotExecuted::Refused)),
         };
         if object.poa.processing.serving_pool() != lane.pool()
             && let Some(instead) = self.not_here(&object)
@@ -82,7 +82,7 @@ impl<'r> Serving<'r> {
             return Err(
                 match band_binding::bind((&object, model), lane, origin, request.contexts) {
                     Ok(()) => NotCalled::Bound,
-                    Err(exception) => NotCalled::Refused(exception, Unserved::Refused),
+                    Err(exception) => NotCalled::Refused(exception, NotExecuted::Refused),
                 },
             );
         }
@@ -92,7 +92,8 @@ impl<'r> Serving<'r> {
                 lane,
                 origin,
                 message.may_move,
-                (model, priority),
+                model,
+                priority,
             ),
             Err(error) => Err(error.system_exception(Completion::No)),
         };
@@ -130,10 +131,10 @@ impl<'r> Serving<'r> {
             Search::Object(object, model) => Ok((object, model)),
             Search::Forward(ior) => Err(NotCalled::Forward(ior)),
             Search::Failed(exception) if exception.kind == SystemExceptionKind::ObjectNotExist => {
-                Err(NotCalled::Refused(exception, Unserved::Refused))
+                Err(NotCalled::Refused(exception, NotExecuted::Refused))
             }
             Search::Failed(exception) if exception.minor == Minor::SERVER_STARTING => {
-                Err(NotCalled::Refused(exception, Unserved::Elsewhere))
+                Err(NotCalled::Refused(exception, NotExecuted::Elsewhere))
             }
             Search::Failed(exception) => Err(NotCalled::NotServing(exception)),
         }
@@ -221,6 +222,6 @@ impl RequestOrigin for Serving<'_> {
     }
 
     fn defer(&self, response_expected: bool) -> Result<Arc<dyn PendingResponse>, SystemException> {
-        self.keep(response_expected, None)
+        self.defer_reply(response_expected, None)
     }
 }

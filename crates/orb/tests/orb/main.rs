@@ -8,7 +8,7 @@ mod layers;
 mod notices;
 mod protocol_policies;
 mod transports;
-mod unserved;
+mod unstarted_servers;
 
 mod doubler {
     #![allow(dead_code, missing_docs)]

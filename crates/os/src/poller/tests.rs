@@ -115,10 +115,12 @@ fn a_timeout_is_never_early() {
 #[test]
 fn excess_events_are_reported_by_the_next_wait() {
     let (poller, mut events) = (Poller::new().unwrap(), Events::with_capacity(2));
-    let bells: Vec<_> = (0..3).map(|_| Doorbell::new().unwrap()).collect();
-    for (token, bell) in (0..).zip(&bells) {
-        poller.add(bell, token, Interest::READ, Trigger::Edge).unwrap();
-        bell.ring().unwrap();
+    let doorbells: Vec<_> = (0..3).map(|_| Doorbell::new().unwrap()).collect();
+    for (token, doorbell) in (0..).zip(&doorbells) {
+        poller
+            .add(doorbell, token, Interest::READ, Trigger::Edge)
+            .unwrap();
+        doorbell.ring().unwrap();
     }
     let mut seen = Vec::new();
     while poller.wait(&mut events, NOW).unwrap() > 0 {
@@ -132,24 +134,24 @@ fn excess_events_are_reported_by_the_next_wait() {
 #[test]
 fn a_bell_wakes_a_waiting_thread() {
     let poller = std::sync::Arc::new(Poller::new().unwrap());
-    let bell = Doorbell::new().unwrap();
-    poller.add(&bell, 3, Interest::READ, Trigger::Edge).unwrap();
+    let doorbell = Doorbell::new().unwrap();
+    poller.add(&doorbell, 3, Interest::READ, Trigger::Edge).unwrap();
     let place = std::sync::Arc::clone(&poller);
     let waiter = ThreadSpec::new("waiter").spawn(move || {
         let mut events = Events::with_capacity(1);
         place.wait(&mut events, Some(Duration::from_secs(10))).unwrap()
     });
-    bell.ring().unwrap();
+    doorbell.ring().unwrap();
     assert_eq!(waiter.unwrap().join().unwrap(), 1);
 }
 
 #[test]
 fn waiting_does_not_allocate() {
     let (poller, mut events) = (Poller::new().unwrap(), Events::with_capacity(8));
-    let bell = Doorbell::new().unwrap();
-    poller.add(&bell, 3, Interest::READ, Trigger::Edge).unwrap();
+    let doorbell = Doorbell::new().unwrap();
+    poller.add(&doorbell, 3, Interest::READ, Trigger::Edge).unwrap();
     let (count, allocations) = crate::alloc_counter::count_allocations(|| {
-        bell.ring().unwrap();
+        doorbell.ring().unwrap();
         poller.wait(&mut events, Some(Duration::from_secs(1))).unwrap()
     });
     assert_eq!((count, allocations), (1, 0));

@@ -3,7 +3,7 @@
 //! | Part | Created and used by |
 //! |---|---|
 //! | [`Segment`]: one ring of octets per direction, in a sealed memfd | created by the server, mapped by both |
-//! | [`Ringer`] and [`Ear`]: the two ends of a pipe, one pipe per direction | created by the server; the client gets one end of each |
+//! | [`DoorbellSender`] and [`DoorbellReceiver`]: the two ends of a pipe, one pipe per direction | created by the server; the client gets one end of each |
 //! | [`Exchange`]: memory and futexes only | measurements, as the operating system's own cost |
 //!
 //! The peer is not trusted. The memory is read as numbers and octets, never through a Rust reference; data
@@ -16,7 +16,7 @@
 //! hostile peer could block the ringing side forever. The kernel also reports the death of the process at
 //! the other end of a pipe.
 
-mod bell;
+mod doorbell;
 #[cfg(not(loom))]
 mod exchange;
 #[cfg(not(loom))]
@@ -28,7 +28,7 @@ mod ring;
 #[cfg(not(loom))]
 mod segment;
 
-pub use bell::{Ear, Ringer, Sleeper, bell};
+pub use doorbell::{DoorbellReceiver, DoorbellSender, Sleeper, doorbell};
 #[cfg(not(loom))]
 pub use exchange::Exchange;
 #[cfg(not(loom))]

@@ -150,7 +150,7 @@ fn the_high_water_mark_of_a_stack_is_what_was_used() {
         (Some(use_bytes::<1_000_000> as fn()), 1_000_000),
     ] {
         let spec = ThreadSpec::new("stack").prefault_bytes(PREFAULTED);
-        let (go_on, wait) = std::sync::mpsc::channel();
+        let (resume, wait) = std::sync::mpsc::channel();
         let (ready, is_ready) = std::sync::mpsc::channel();
         let thread = spec
             .spawn(move || {
@@ -166,7 +166,7 @@ fn the_high_water_mark_of_a_stack_is_what_was_used() {
             assert!((bytes..bytes + 32 * 1024).contains(&used), "{used} of {bytes}");
         };
         others();
-        go_on.send(()).unwrap();
+        resume.send(()).unwrap();
         thread.join().unwrap();
         others();
         assert!(stack.size_bytes() >= ThreadSpec::DEFAULT_STACK_BYTES);

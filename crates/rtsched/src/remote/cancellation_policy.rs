@@ -35,7 +35,7 @@ impl Default for CancellationPolicy {
 
 impl CancellationPolicy {
     /// Permits no peer.
-    pub fn nobody() -> Self {
+    pub fn deny_all() -> Self {
         Self {
             allowed: Vec::new(),
             callers: false,

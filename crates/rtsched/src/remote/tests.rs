@@ -322,26 +322,26 @@ fn only_permitted_peers_get_results() {
         host.has(None);
         RemoteThread::find(ID, &[peer.control_of(host)], TIMEOUT).map(|_| ())
     };
-    let refused = ask(&refusing(CancellationPolicy::nobody())).unwrap_err();
+    let refused = ask(&refusing(CancellationPolicy::deny_all())).unwrap_err();
     assert_eq!(
         (refused.kind, refused.minor),
         (SystemExceptionKind::NoPermission, Minor::CONTROL_REFUSED)
     );
     assert_eq!(ask(&refusing(CancellationPolicy::default())), Ok(()));
     assert_eq!(
-        ask(&refusing(CancellationPolicy::nobody().allow(Peers::SameHost))),
+        ask(&refusing(CancellationPolicy::deny_all().allow(Peers::SameHost))),
         Ok(())
     );
-    ask(&refusing(CancellationPolicy::nobody().allow(Peers::Remote))).unwrap_err();
+    ask(&refusing(CancellationPolicy::deny_all().allow(Peers::Remote))).unwrap_err();
 
     // Unknown threads are not reported either, and nothing is marked.
-    let silent = refusing(CancellationPolicy::nobody());
+    let silent = refusing(CancellationPolicy::deny_all());
     let unknown = RemoteThread::find(ID, &[peer.control_of(&silent)], TIMEOUT).unwrap_err();
     assert_eq!(unknown.kind, SystemExceptionKind::NoPermission);
     assert_eq!(*silent.table.queries.lock(), 0);
 
     // The host whose call brought the thread here may cancel it.
-    let by_callers = refusing(CancellationPolicy::nobody().callers(true));
+    let by_callers = refusing(CancellationPolicy::deny_all().callers(true));
     ask(&by_callers).unwrap_err();
     by_callers.table.callers.lock().push(Peer::Loopback);
     assert_eq!(ask(&by_callers), Ok(()));
@@ -358,7 +358,11 @@ fn policies_distinguish_peers() {
     assert!(default.allows(far, || true));
     assert!(!CancellationPolicy::default().callers(false).allows(far, || true));
     let network = Peers::network("10.1.0.0".parse().unwrap(), 16);
-    assert!(CancellationPolicy::nobody().allow(network).allows(far, || false));
+    assert!(
+        CancellationPolicy::deny_all()
+            .allow(network)
+            .allows(far, || false)
+    );
 }
 
 #[test]

@@ -151,36 +151,36 @@ pub fn a_passed_thread_waits_at_its_next_scheduling_point() {
         return;
     };
     let scheduling = RtScheduling::builder().build().unwrap();
-    let (entered, go_on) = (Arc::new(Gate::new()), Arc::new(Gate::new()));
-    let (enters, goes_on, of_low) = (Arc::clone(&entered), Arc::clone(&go_on), scheduling.clone());
+    let (entered, resume) = (Arc::new(Gate::new()), Arc::new(Gate::new()));
+    let (enters, resumed, of_low) = (Arc::clone(&entered), Arc::clone(&resume), scheduling.clone());
     let low = on(cpu, "low").spawn(move || {
         let result = of_low.current().segment("low", importance(1), |segment| {
             enters.open();
             // Off the processor, so that it reaches its scheduling point although others have passed it.
-            goes_on.pass(None);
+            resumed.pass(None);
             segment.update(importance(2))
         });
         result.unwrap();
     });
     let low = low.unwrap();
     entered.pass(None);
-    let (high_entered, high_goes_on) = (Arc::new(Gate::new()), Arc::new(Gate::new()));
-    let (enters, goes_on, of_high) = (
+    let (high_entered, high_resume) = (Arc::new(Gate::new()), Arc::new(Gate::new()));
+    let (enters, resumed, of_high) = (
         Arc::clone(&high_entered),
-        Arc::clone(&high_goes_on),
+        Arc::clone(&high_resume),
         scheduling.clone(),
     );
     let high = on(cpu, "high").spawn(move || {
         let result = of_high.current().segment("high", importance(9), |_| {
             enters.open();
-            goes_on.pass(None);
+            resumed.pass(None);
             Ok::<_, SchedulingError>(())
         });
         result.unwrap();
     });
     let high = high.unwrap();
     high_entered.pass(None);
-    go_on.open();
+    resume.open();
     eventually("it waits for its turn", || {
         scheduling
             .snapshot()
@@ -188,7 +188,7 @@ pub fn a_passed_thread_waits_at_its_next_scheduling_point() {
             .any(|thread| thread.name == "low" && thread.status == ThreadStatus::Ready)
     });
     assert!(!low.is_finished());
-    high_goes_on.open();
+    high_resume.open();
     high.join().unwrap();
     low.join().unwrap();
 }
@@ -443,7 +443,7 @@ pub fn kernel_deadlines_are_used_or_refused_with_the_reason() {
 struct Passed {
     low: Option<punctual_os::Thread<()>>,
     high: Option<punctual_os::Thread<()>>,
-    goes_on: Arc<Gate>,
+    resume: Arc<Gate>,
     high_ends: Arc<Gate>,
 }
 
@@ -454,8 +454,8 @@ impl Passed {
         work: impl FnOnce(&punctual_rtsched::Segment<'_>) + Send + 'static,
     ) -> Self {
         let gates: [Arc<Gate>; 4] = std::array::from_fn(|_| Arc::new(Gate::new()));
-        let [entered, goes_on, high_entered, high_ends] = gates;
-        let (enters, waits, of_low) = (Arc::clone(&entered), Arc::clone(&goes_on), scheduling.clone());
+        let [entered, resume, high_entered, high_ends] = gates;
+        let (enters, waits, of_low) = (Arc::clone(&entered), Arc::clone(&resume), scheduling.clone());
         let low = on(cpu, "low").spawn(move || {
             let result = of_low.current().segment("low", importance(1), |segment| {
                 enters.open();
@@ -483,7 +483,7 @@ impl Passed {
         Self {
             low: Some(low.unwrap()),
             high: Some(high.unwrap()),
-            goes_on,
+            resume,
             high_ends,
         }
     }
@@ -519,7 +519,7 @@ pub fn a_passed_thread_waits_for_its_turn_before_it_calls() {
         says.store(true, Ordering::Relaxed);
         assert_eq!(doubler.twice(4).unwrap(), 8);
     });
-    passed.goes_on.open();
+    passed.resume.open();
     eventually("it waits", || {
         calls.load(Ordering::Relaxed) && passed.low.as_ref().is_some_and(sleeps)
     });
@@ -560,7 +560,7 @@ pub fn a_late_operation_does_not_pass_more_eligible_threads() {
         });
         assert!(ended.is_err());
     });
-    passed.goes_on.open();
+    passed.resume.open();
     passed.high_ends.open();
     assert!(late.pass(Some(Instant::now() + LONG)));
     let of_high = scheduling.clone();
@@ -598,7 +598,7 @@ pub fn a_passed_thread_stays_passed_under_another_scheduler() {
         .install(MostImportantFirst::new(), Mechanism::ReadyQueue)
         .unwrap();
     assert_eq!(passed.native(), inactive());
-    passed.goes_on.open();
+    passed.resume.open();
     passed.end();
 }
 

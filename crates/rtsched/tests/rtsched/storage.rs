@@ -21,23 +21,23 @@ const DT2: DistributableThreadId = DistributableThreadId(2);
 
 /// A host: OS threads that run any distributable thread, and the storage of threads that have left.
 struct Host {
-    visitors: RetainedStorage,
+    retained: RetainedStorage,
     key: WordKey<u32>,
 }
 
 impl Host {
     fn new() -> Self {
         Self {
-            visitors: RetainedStorage::new(RetentionLimits::default()),
+            retained: RetainedStorage::new(RetentionLimits::default()),
             key: WordKey::new().unwrap(),
         }
     }
 
     /// Runs a distributable thread on the calling OS thread.
     fn visit<R>(&self, id: DistributableThreadId, work: impl FnOnce(&WordKey<u32>) -> R) -> R {
-        let storage = self.visitors.restore(id, Time(0)).unwrap_or_default();
+        let storage = self.retained.restore(id, Time(0)).unwrap_or_default();
         let result = storage.enter(|| work(&self.key));
-        self.visitors.retain(id, storage, Time(0));
+        self.retained.retain(id, storage, Time(0));
         result
     }
 }

@@ -124,15 +124,15 @@ impl Dice {
 /// A poller around a stream: after a short read, the kernel does not signal the remaining data again.
 struct SignallingPoller {
     poller: Poller,
-    bell: Doorbell,
+    doorbell: Doorbell,
 }
 
 impl SignallingPoller {
     fn new(stream: &dyn Stream) -> io::Result<Self> {
-        let (poller, bell) = (Poller::new()?, Doorbell::new()?);
+        let (poller, doorbell) = (Poller::new()?, Doorbell::new()?);
         poller.add(stream, 0, Interest::READ_WRITE, Trigger::Level)?;
-        poller.add(&bell, 1, Interest::READ, Trigger::Level)?;
-        Ok(Self { poller, bell })
+        poller.add(&doorbell, 1, Interest::READ, Trigger::Level)?;
+        Ok(Self { poller, doorbell })
     }
 }
 
@@ -174,7 +174,7 @@ impl Stream for Faulty {
     fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         self.delay(&self.reads);
         if let Some(poller) = &self.poller {
-            poller.bell.drain()?;
+            poller.doorbell.drain()?;
         }
         let room = self.allowed(buffer.len());
         if room == 0 && !buffer.is_empty() || self.cut.load(Ordering::Relaxed) {
@@ -185,7 +185,7 @@ impl Stream for Faulty {
         if short < buffer.len() && count == short {
             // More data may remain, which must be signalled.
             if let Some(poller) = &self.poller {
-                poller.bell.ring()?;
+                poller.doorbell.ring()?;
             }
         }
         self.passed.fetch_add(count as u64, Ordering::Relaxed);

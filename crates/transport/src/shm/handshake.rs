@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use punctual_os::shm::{Ear, Ringer, Segment, bell};
+use punctual_os::shm::{DoorbellReceiver, DoorbellSender, Segment, doorbell};
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, recv, recvmsg, send, sendmsg,
@@ -54,8 +54,8 @@ impl FromStr for Incarnation {
 /// One side's part of a connection.
 pub(super) struct Connection {
     pub(super) segment: Segment,
-    pub(super) ear: Ear,
-    pub(super) ringer: Ringer,
+    pub(super) receiver: DoorbellReceiver,
+    pub(super) sender: DoorbellSender,
 }
 
 /// Server: a connection that the client has not opened yet.
@@ -92,8 +92,8 @@ impl Offer {
     /// Server: creates a connection and sends the client its part. Never blocks.
     pub(super) fn send(socket: &Socket, incarnation: Incarnation, ring_size: usize) -> io::Result<Self> {
         let (segment, memory) = Segment::create(ring_size)?;
-        let (ear, of_client) = bell()?;
-        let (for_client, ringer) = bell()?;
+        let (receiver, of_client) = doorbell()?;
+        let (for_client, sender) = doorbell()?;
         let (for_client, of_client) = (OwnedFd::from(for_client), OwnedFd::from(of_client));
         let descriptors = [memory.as_fd(), for_client.as_fd(), of_client.as_fd()];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
@@ -108,7 +108,11 @@ impl Offer {
             SendFlags::DONTWAIT | SendFlags::NOSIGNAL,
         )?;
         Ok(Self {
-            connection: Connection { segment, ear, ringer },
+            connection: Connection {
+                segment,
+                receiver,
+                sender,
+            },
             memory,
         })
     }
@@ -181,7 +185,7 @@ pub(super) fn accepted(
         let problem = "another server listens at this path";
         return Err(io::Error::new(io::ErrorKind::ConnectionRefused, problem));
     }
-    let [memory, ear, ringer] = <[OwnedFd; 3]>::try_from(descriptors).map_err(|descriptors| {
+    let [memory, receiver, sender] = <[OwnedFd; 3]>::try_from(descriptors).map_err(|descriptors| {
         invalid(&format!(
             "received {} descriptors instead of 3",
             descriptors.len()
@@ -190,8 +194,8 @@ pub(super) fn accepted(
     let connection = Connection {
         segment: Segment::open(memory)
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))?,
-        ear: Ear::from_peer(ear)?,
-        ringer: Ringer::from_peer(ringer)?,
+        receiver: DoorbellReceiver::from_peer(receiver)?,
+        sender: DoorbellSender::from_peer(sender)?,
     };
     // A server that has gone is detected by the first call.
     let _ = send(socket, &[OPENED], SendFlags::NOSIGNAL);

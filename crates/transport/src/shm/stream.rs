@@ -12,7 +12,7 @@ use std::{
 
 use punctual_os::{
     Doorbell, Interest, Poller, Trigger,
-    shm::{Corrupted, Ear, Ringer, Segment, Sleeper},
+    shm::{Corrupted, DoorbellReceiver, DoorbellSender, Segment, Sleeper},
 };
 
 use super::handshake::Connection;
@@ -23,8 +23,8 @@ use crate::{Origin, Stream};
 /// A read or write that need not wait makes no system call, except to wake a sleeping peer.
 pub(super) struct ShmStream {
     segment: Segment,
-    ear: Ear,
-    ringer: Ringer,
+    receiver: DoorbellReceiver,
+    sender: DoorbellSender,
     origin: Origin,
     nonblocking: AtomicBool,
     /// Timeout in nanoseconds; [`u64::MAX`] for none.
@@ -35,8 +35,8 @@ pub(super) struct ShmStream {
     /// Wait of blocking reads without a timeout, of those with one, and of blocking writes. Any of them may
     /// take a ring.
     sleeper: OnceLock<Sleeper>,
-    reading: OnceLock<BellPoller>,
-    writing: OnceLock<BellPoller>,
+    reading: OnceLock<DoorbellPoller>,
+    writing: OnceLock<DoorbellPoller>,
     /// Number of threads that wait for room: the sleeper may take a ring meant for them.
     writers: AtomicU32,
 }
@@ -55,11 +55,15 @@ pub(super) fn connected(connection: Connection, origin: Origin) -> io::Result<Sh
 }
 
 fn stream(connection: Connection, origin: Origin, nonblocking: bool) -> ShmStream {
-    let Connection { segment, ear, ringer } = connection;
+    let Connection {
+        segment,
+        receiver,
+        sender,
+    } = connection;
     ShmStream {
         segment,
-        ear,
-        ringer,
+        receiver,
+        sender,
         origin,
         nonblocking: AtomicBool::new(nonblocking),
         timeout: AtomicU64::new(u64::MAX),
@@ -88,7 +92,7 @@ impl Stream for ShmStream {
             }
             let sleeps = wait.timeout.is_none();
             if !sleeps {
-                self.ear.expect();
+                self.receiver.expect();
             }
             if self.segment.sleep().map_err(corrupted)? {
                 continue;
@@ -112,7 +116,7 @@ impl Stream for ShmStream {
                 return self.ring_for(written.count, written.wake);
             }
             let _writer = self.count_writer();
-            self.ear.expect();
+            self.receiver.expect();
             if self.segment.wait_for_room().map_err(corrupted)? {
                 continue;
             }
@@ -135,7 +139,7 @@ impl Stream for ShmStream {
 
     fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
         if timeout.is_some() {
-            self.bell_poller(&self.reading)?;
+            self.doorbell_poller(&self.reading)?;
         }
         let timeout = timeout.map_or(u64::MAX, |timeout| {
             u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX)
@@ -153,13 +157,13 @@ impl Stream for ShmStream {
             if self.segment.is_readable().map_err(corrupted)? || self.has_ended() {
                 return Ok(true);
             }
-            self.ear.expect();
+            self.receiver.expect();
             if self.segment.sleep().map_err(corrupted)? {
                 continue;
             }
             if timeout.is_zero() {
                 // Without a poller, which would cost two descriptors.
-                return Ok(self.ear.is_hung_up());
+                return Ok(self.receiver.is_hung_up());
             }
             if !wait.once()? {
                 return Ok(false);
@@ -174,7 +178,7 @@ impl Stream for ShmStream {
         };
         let _writer = self.count_writer();
         loop {
-            self.ear.expect();
+            self.receiver.expect();
             if self.segment.wait_for_room().map_err(corrupted)? || self.has_ended() {
                 return Ok(true);
             }
@@ -188,14 +192,14 @@ impl Stream for ShmStream {
         self.shut_down.store(true, Ordering::Release);
         self.segment.close();
         // A dead peer need not be notified.
-        let _ = self.ringer.ring();
+        let _ = self.sender.ring();
         if let Some(sleeper) = self.sleeper.get() {
             // If this fails, the peer closes its end when it sees this one closed, which wakes the sleeper.
             let _ = sleeper.wake();
         }
         for cell in [&self.reading, &self.writing] {
-            if let Some(bells) = cell.get() {
-                let _ = bells.own_bell.ring();
+            if let Some(doorbells) = cell.get() {
+                let _ = doorbells.own_doorbell.ring();
             }
         }
     }
@@ -205,19 +209,19 @@ impl Stream for ShmStream {
     }
 
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.ear.as_fd()
+        self.receiver.as_fd()
     }
 }
 
 impl ShmStream {
     fn read_nonblocking(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.ear.expect();
+        self.receiver.expect();
         let count = self.take(buffer, true)?;
         if count > 0 {
             return Ok(count);
         }
         // Reached by a lane only after a spurious wake-up, or at the end.
-        if !self.has_ended() && !self.ear.is_hung_up() {
+        if !self.has_ended() && !self.receiver.is_hung_up() {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         // Data written between the first read and the end.
@@ -228,13 +232,13 @@ impl ShmStream {
         let read = self.segment.read(buffer, sleep).map_err(corrupted)?;
         if read.wake {
             // A dead writer needs no room.
-            let _ = self.ringer.ring();
+            let _ = self.sender.ring();
         }
         Ok(read.count)
     }
 
     fn ring_for(&self, count: usize, wake: bool) -> io::Result<usize> {
-        if wake && !self.ringer.ring() && self.segment.take_back(count) {
+        if wake && !self.sender.ring() && self.segment.take_back(count) {
             // The peer died before it received any of the data: nothing was written.
             return Err(io::ErrorKind::BrokenPipe.into());
         }
@@ -256,11 +260,11 @@ impl ShmStream {
             || self.shut_down.load(Ordering::Relaxed)
     }
 
-    fn bell_poller<'p>(&self, cell: &'p OnceLock<BellPoller>) -> io::Result<&'p BellPoller> {
+    fn doorbell_poller<'p>(&self, cell: &'p OnceLock<DoorbellPoller>) -> io::Result<&'p DoorbellPoller> {
         match cell.get() {
             Some(poller) => Ok(poller),
             None => {
-                let new = BellPoller::new(&self.ear)?;
+                let new = DoorbellPoller::new(&self.receiver)?;
                 Ok(cell.get_or_init(|| new))
             }
         }
@@ -270,7 +274,7 @@ impl ShmStream {
         match self.sleeper.get() {
             Some(sleeper) => Ok(sleeper),
             None => {
-                let new = self.ear.sleeper()?;
+                let new = self.receiver.sleeper()?;
                 Ok(self.sleeper.get_or_init(|| new))
             }
         }
@@ -283,12 +287,12 @@ impl ShmStream {
         }
         if self.writers.load(Ordering::SeqCst) > 0 {
             // Created here if the writer has not done so yet.
-            self.bell_poller(&self.writing)?.own_bell.ring()?;
+            self.doorbell_poller(&self.writing)?.own_doorbell.ring()?;
         }
         Ok(())
     }
 
-    fn wait<'s>(&'s self, poller: &'s OnceLock<BellPoller>) -> Wait<'s> {
+    fn wait<'s>(&'s self, poller: &'s OnceLock<DoorbellPoller>) -> Wait<'s> {
         let timeout = self.timeout.load(Ordering::Relaxed);
         Wait {
             stream: self,
@@ -309,7 +313,7 @@ impl Drop for ShmStream {
 /// A wait for rings with a timeout.
 struct Wait<'s> {
     stream: &'s ShmStream,
-    poller: &'s OnceLock<BellPoller>,
+    poller: &'s OnceLock<DoorbellPoller>,
     timeout: Option<Duration>,
     /// Deadline, set by the first wait.
     deadline: Option<Instant>,
@@ -318,20 +322,20 @@ struct Wait<'s> {
 impl Wait<'_> {
     /// Waits for one ring, or the end of the connection; `false` after the timeout.
     fn once(&mut self) -> io::Result<bool> {
-        let bells = self.stream.bell_poller(self.poller)?;
+        let doorbells = self.stream.doorbell_poller(self.poller)?;
         let mut left = self.timeout;
         if let Some(timeout) = self.timeout {
             let now = Instant::now();
             let deadline = *self.deadline.get_or_insert(now + timeout);
             left = Some(deadline.saturating_duration_since(now));
         }
-        let Some(event) = bells.poller.wait_one(left)? else {
+        let Some(event) = doorbells.poller.wait_one(left)? else {
             return Ok(false);
         };
-        if event.token() == OWN_BELL {
+        if event.token() == OWN_DOORBELL {
             // After the shutdown of this side it keeps ringing, for all waiters.
             if !self.stream.shut_down.load(Ordering::Acquire) {
-                bells.own_bell.drain()?;
+                doorbells.own_doorbell.drain()?;
             }
         } else if event.is_peer_closed() || event.is_error() {
             self.stream.hung_up.store(true, Ordering::Relaxed);
@@ -340,23 +344,23 @@ impl Wait<'_> {
     }
 }
 
-const EAR: u64 = 0;
-const OWN_BELL: u64 = 1;
+const RECEIVER: u64 = 0;
+const OWN_DOORBELL: u64 = 1;
 
 /// A poller for the peer's bell and the own one.
-struct BellPoller {
+struct DoorbellPoller {
     poller: Poller,
     /// Rung by [`Stream::shutdown`] of this side, and by a sleeper that may have taken a ring meant for this
     /// poller.
-    own_bell: Doorbell,
+    own_doorbell: Doorbell,
 }
 
-impl BellPoller {
-    fn new(ear: &Ear) -> io::Result<Self> {
-        let (poller, own_bell) = (Poller::new()?, Doorbell::new()?);
-        poller.add(ear, EAR, Interest::READ, Trigger::Edge)?;
-        poller.add(&own_bell, OWN_BELL, Interest::READ, Trigger::Level)?;
-        Ok(Self { poller, own_bell })
+impl DoorbellPoller {
+    fn new(receiver: &DoorbellReceiver) -> io::Result<Self> {
+        let (poller, own_doorbell) = (Poller::new()?, Doorbell::new()?);
+        poller.add(receiver, RECEIVER, Interest::READ, Trigger::Edge)?;
+        poller.add(&own_doorbell, OWN_DOORBELL, Interest::READ, Trigger::Level)?;
+        Ok(Self { poller, own_doorbell })
     }
 }
 

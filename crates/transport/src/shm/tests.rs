@@ -318,8 +318,8 @@ const GREETING: &[u8; 32] = b"Punctual shm 2\0\0................";
 fn a_hostile_server_is_not_trusted() {
     use rustix::fs::{MemfdFlags, memfd_create};
     fn pipe() -> [OwnedFd; 2] {
-        let (ear, ringer) = shm::bell().unwrap();
-        [ear.into(), ringer.into()]
+        let (receiver, sender) = shm::doorbell().unwrap();
+        [receiver.into(), sender.into()]
     }
     let invalid = |octets, descriptors: fn() -> Vec<OwnedFd>| {
         let error = hostile(octets, descriptors);

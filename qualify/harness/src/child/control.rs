@@ -28,20 +28,20 @@ impl Control {
         send_text("ERR", &one_line(&reason))
     }
 
-    /// Answers requests until the parent closes the connection or ends. An error of `answer` is sent to the
+    /// Answers requests until the parent closes the connection or ends. An error of `handle` is sent to the
     /// parent as text.
     ///
     /// # Errors
     /// The parent has ended before an answer, or sent a request that is not a `Q`.
     pub fn serve<Q: DeserializeOwned, A: Serialize, E: fmt::Display>(
         self,
-        mut answer: impl FnMut(Q) -> Result<A, E>,
+        mut handle: impl FnMut(Q) -> Result<A, E>,
     ) -> Result<(), ControlError> {
         for line in io::stdin().lock().lines() {
             let line = line?;
-            let question =
-                serde_json::from_str(&line).map_err(|error| ControlError::Question { line, error })?;
-            match answer(question) {
+            let request =
+                serde_json::from_str(&line).map_err(|error| ControlError::UnknownRequest { line, error })?;
+            match handle(request) {
                 Ok(value) => send("OK", &value)?,
                 Err(error) => send_text("ERR", &one_line(&error))?,
             }
@@ -58,7 +58,7 @@ pub enum ControlError {
     Gone(#[from] io::Error),
     /// Unknown request: parent and child are different builds.
     #[error("unknown request `{line}` from the parent: {error}")]
-    Question {
+    UnknownRequest {
         /// Request.
         line: String,
         /// Error of its decoding.

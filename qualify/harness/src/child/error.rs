@@ -53,8 +53,8 @@ impl fmt::Display for ChildError {
         match &self.failure {
             Failure::Start(error) => write!(f, "could not be started: {error}")?,
             Failure::Pin(error) => write!(f, "could not be pinned to its CPUs: {error}")?,
-            Failure::Late(what, within) => {
-                write!(f, "did not complete {what} within {within:?} and was killed")?
+            Failure::Late(what, timeout) => {
+                write!(f, "did not complete {what} within {timeout:?} and was killed")?
             }
             Failure::Gone(Some(status)) => write!(f, "ended unexpectedly ({status})")?,
             Failure::Gone(None) => write!(f, "closed its control channel and was killed")?,

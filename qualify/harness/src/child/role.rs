@@ -42,13 +42,13 @@ pub trait Task<S>: Serialize + DeserializeOwned {
     /// Name, unique among the tasks of a role.
     const NAME: &'static str;
     /// Result.
-    type Answer: Serialize + DeserializeOwned;
+    type Reply: Serialize + DeserializeOwned;
 
     /// Executes the request in the child process.
     ///
     /// # Errors
     /// Its reason, which the driver gets as text.
-    fn perform(self, state: &mut S) -> Result<Self::Answer, RoleError>;
+    fn perform(self, state: &mut S) -> Result<Self::Reply, RoleError>;
 }
 
 /// Task of a role, by its name.
@@ -116,49 +116,49 @@ impl ChildSpec {
     pub fn start<R: Role>(
         self,
         setup: &R::Setup,
-        within: Duration,
+        timeout: Duration,
     ) -> Result<(Process<R>, R::Ready), ChildError> {
         let line = serde_json::to_string(setup).map_err(|error| {
             ChildError::new(&self.name, Failure::Protocol(error.to_string()), String::new())
         })?;
-        let (child, ready) = self.spawn_with(Some(line), within)?;
+        let (child, ready) = self.spawn_with(Some(line), timeout)?;
         let role = PhantomData;
         Ok((Process { child, role }, ready))
     }
 }
 
 impl<R: Role> Process<R> {
-    /// Sends a request and waits for its answer; like [`Child::ask`].
+    /// Sends a request and waits for its answer; like [`Child::request`].
     ///
     /// # Errors
-    /// Those of [`Child::ask`].
-    pub fn perform<T: Task<R>>(&mut self, task: &T, within: Duration) -> Result<T::Answer, ChildError> {
+    /// Those of [`Child::request`].
+    pub fn perform<T: Task<R>>(&mut self, task: &T, timeout: Duration) -> Result<T::Reply, ChildError> {
         self.begin(task)?;
-        self.end::<T>(within)
+        self.end::<T>(timeout)
     }
 
-    /// Sends a request without waiting; like [`Child::tell`].
+    /// Sends a request without waiting; like [`Child::send_request`].
     ///
     /// # Errors
-    /// Those of [`Child::tell`].
+    /// Those of [`Child::send_request`].
     pub fn begin<T: Task<R>>(&mut self, task: &T) -> Result<(), ChildError> {
-        self.child.tell(&(T::NAME, task))
+        self.child.send_request(&(T::NAME, task))
     }
 
-    /// Waits for the answer to [`begin`](Self::begin); like [`Child::answer`].
+    /// Waits for the answer to [`begin`](Self::begin); like [`Child::receive_reply`].
     ///
     /// # Errors
-    /// Those of [`Child::answer`].
-    pub fn end<T: Task<R>>(&mut self, within: Duration) -> Result<T::Answer, ChildError> {
-        self.child.answer(within)
+    /// Those of [`Child::receive_reply`].
+    pub fn end<T: Task<R>>(&mut self, timeout: Duration) -> Result<T::Reply, ChildError> {
+        self.child.receive_reply(timeout)
     }
 
     /// Makes it end; like [`Child::stop`].
     ///
     /// # Errors
     /// Those of [`Child::stop`].
-    pub fn stop(self, within: Duration) -> Result<(), ChildError> {
-        self.child.stop(within)
+    pub fn stop(self, timeout: Duration) -> Result<(), ChildError> {
+        self.child.stop(timeout)
     }
 }
 

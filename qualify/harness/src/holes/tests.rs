@@ -139,7 +139,7 @@ fn the_machine_is_unfit_above_two_percent() {
     let second = Duration::from_secs(1);
     let doubts = |holes: &[Hole], measured| {
         let mut outcome = Outcome::new("test", MachineFacts::read(&CpuSet::empty()));
-        judge(holes, measured, &mut outcome);
+        evaluate(holes, measured, &mut outcome);
         assert_eq!(outcome.is_unfit(), outcome.doubts().count() > 0);
         outcome.doubts().collect::<Vec<_>>()
     };
@@ -181,9 +181,9 @@ fn throttling_makes_the_machine_unfit() {
     );
     assert!(!hole(true).excuses(span(0, 100)), "a wake-up may have been lost");
     let mut outcome = Outcome::new("test", MachineFacts::read(&CpuSet::empty()));
-    judge(&[hole(false)], Duration::from_secs(100), &mut outcome);
+    evaluate(&[hole(false)], Duration::from_secs(100), &mut outcome);
     assert!(!outcome.is_unfit());
-    judge(&[hole(true)], Duration::from_secs(100), &mut outcome);
+    evaluate(&[hole(true)], Duration::from_secs(100), &mut outcome);
     assert!(outcome.is_unfit() && !outcome.is_worth_repeating());
     let reason: String = outcome.doubts().collect();
     assert!(reason.contains("(holes: 1, 30 ms in all)"), "{reason}");

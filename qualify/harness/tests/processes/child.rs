@@ -59,7 +59,7 @@ pub fn answers_until_it_is_stopped() {
     let (mut child, id) = spec().spawn::<u32>(TIMEOUT).unwrap();
     assert_eq!(i64::from(id), i64::from(child.id().get()));
     for word in ["one", "two"] {
-        let answer: String = child.ask(&word, TIMEOUT).unwrap();
+        let answer: String = child.request(&word, TIMEOUT).unwrap();
         assert_eq!(answer, word.to_uppercase());
     }
     child.stop(TIMEOUT).unwrap();
@@ -68,21 +68,21 @@ pub fn answers_until_it_is_stopped() {
 
 pub fn refuses_and_continues() {
     let (mut child, _) = spec().spawn::<u32>(TIMEOUT).unwrap();
-    let text = failure(child.ask(&"refuse", TIMEOUT), |failure| {
+    let text = failure(child.request(&"refuse", TIMEOUT), |failure| {
         matches!(failure, Failure::Refused(_))
     });
     assert_eq!(text, "the echo process reports: not today; nor tomorrow");
-    assert_eq!(child.ask::<_, String>(&"still", TIMEOUT).unwrap(), "STILL");
+    assert_eq!(child.request::<_, String>(&"still", TIMEOUT).unwrap(), "STILL");
 }
 
 pub fn that_panics_is_reported_with_its_message() {
     let (mut child, _) = spec().spawn::<u32>(TIMEOUT).unwrap();
-    let text = failure(child.ask(&"panic", TIMEOUT), |failure| {
+    let text = failure(child.request(&"panic", TIMEOUT), |failure| {
         matches!(failure, Failure::Gone(Some(_)))
     });
     assert!(text.contains("ended unexpectedly (exit status: 101)"), "{text}");
     assert!(text.contains("\nlast line"), "{text}");
-    failure(child.ask(&"again", TIMEOUT), |failure| {
+    failure(child.request(&"again", TIMEOUT), |failure| {
         matches!(failure, Failure::Gone(_))
     });
 }
@@ -90,7 +90,7 @@ pub fn that_panics_is_reported_with_its_message() {
 pub fn that_is_late_is_killed() {
     let (mut child, id) = spec().spawn::<u32>(TIMEOUT).unwrap();
     let began = Instant::now();
-    let text = failure(child.ask(&"sleep", Duration::from_millis(50)), |failure| {
+    let text = failure(child.request(&"sleep", Duration::from_millis(50)), |failure| {
         matches!(failure, Failure::Late(..))
     });
     assert!(text.contains("within 50ms"), "{text}");
@@ -117,7 +117,10 @@ pub fn that_violates_the_protocol_is_killed() {
 pub fn is_pinned() {
     let cpu = CpuSet::single(CpuSet::all().iter().last().unwrap());
     let (mut child, _) = spec().affinity(cpu.clone()).spawn::<u32>(TIMEOUT).unwrap();
-    assert_eq!(child.ask::<_, String>(&"cpus", TIMEOUT).unwrap(), cpu.to_string());
+    assert_eq!(
+        child.request::<_, String>(&"cpus", TIMEOUT).unwrap(),
+        cpu.to_string()
+    );
     let error = spec()
         .affinity(CpuSet::empty())
         .spawn::<u32>(TIMEOUT)

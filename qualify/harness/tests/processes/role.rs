@@ -30,7 +30,7 @@ struct Add(u32);
 
 impl Task<Adder> for Add {
     const NAME: &'static str = "add";
-    type Answer = u32;
+    type Reply = u32;
 
     fn perform(self, adder: &mut Adder) -> Result<u32, RoleError> {
         adder.0 = adder.0.checked_add(self.0).ok_or("the sum is too large")?;
@@ -43,7 +43,7 @@ struct Name;
 
 impl Task<Adder> for Name {
     const NAME: &'static str = "name";
-    type Answer = String;
+    type Reply = String;
 
     fn perform(self, _: &mut Adder) -> Result<String, RoleError> {
         Ok("adder".to_owned())
@@ -56,7 +56,7 @@ struct Unlisted;
 
 impl Task<Adder> for Unlisted {
     const NAME: &'static str = "unlisted";
-    type Answer = ();
+    type Reply = ();
 
     fn perform(self, _: &mut Adder) -> Result<(), RoleError> {
         Ok(())

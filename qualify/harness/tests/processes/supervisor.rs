@@ -144,7 +144,7 @@ impl Run {
         line
     }
 
-    fn tell(&mut self, word: &str) {
+    fn send(&mut self, word: &str) {
         writeln!(self.process.stdin.as_mut().unwrap(), "{word}").unwrap();
     }
 
@@ -186,11 +186,11 @@ pub fn restores_when_it_is_finished() {
     assert_eq!(place(&heir), place(&scene.foreign));
     let mut latecomer = sleeper();
     if CpuSet::all().len() > 1 {
-        run.tell("sweep");
+        run.send("sweep");
         assert!(run.line().trim().parse::<usize>().unwrap() >= 1);
         assert_eq!(place(&latecomer), place(&scene.foreign));
     }
-    run.tell("finish");
+    run.send("finish");
     assert!(run.process.wait().unwrap().success());
     scene.wait_until_restored();
     for task in [&mut heir, &mut latecomer] {
@@ -206,7 +206,7 @@ pub fn restores_on_every_other_exit() {
         let (mut run, prepared) = scene.run(&[]);
         scene.assert_changed(&prepared);
         match way {
-            "panic" => run.tell(way),
+            "panic" => run.send(way),
             name => signal(name, run.process.id()),
         }
         assert!(!run.process.wait().unwrap().success(), "{way}");
@@ -236,7 +236,7 @@ pub fn the_next_run_repairs_after_a_killed_supervisor() {
         found.notices[0].starts_with("an earlier run was killed"),
         "{found:?}"
     );
-    alone.tell("finish");
+    alone.send("finish");
     assert!(alone.process.wait().unwrap().success());
     assert!(scene.journal().exists());
 
@@ -246,7 +246,7 @@ pub fn the_next_run_repairs_after_a_killed_supervisor() {
         "{repaired:?}"
     );
     scene.assert_changed(&repaired);
-    next.tell("finish");
+    next.send("finish");
     assert!(next.process.wait().unwrap().success());
     scene.wait_until_restored();
 }
@@ -263,7 +263,7 @@ pub fn isolation_is_undone_on_every_exit() {
             let inside = std::fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
             inside.trim() == process.id().to_string()
         };
-        run.tell(&format!("isolate {}", process.id()));
+        run.send(&format!("isolate {}", process.id()));
         let said = run.line();
         let isolated = said.starts_with("Ok");
         if isolated {
@@ -282,10 +282,10 @@ pub fn isolation_is_undone_on_every_exit() {
         }
         match way {
             "share" => {
-                run.tell(way);
+                run.send(way);
                 assert!(run.line().starts_with("Ok"));
                 assert!(!folder.exists() && balance().unwrap_or_default() == before);
-                run.tell("finish");
+                run.send("finish");
             }
             "KILL both" => {
                 signal("KILL", run.supervisor());
@@ -297,7 +297,7 @@ pub fn isolation_is_undone_on_every_exit() {
         if way == "KILL both" {
             assert_eq!(is_inside(), isolated);
             let (mut next, _) = scene.run(&[]);
-            next.tell("finish");
+            next.send("finish");
             assert!(next.process.wait().unwrap().success());
         }
         scene.wait_until_restored();
@@ -318,7 +318,7 @@ pub fn leaves_the_system_alone() {
     assert_eq!(throttling::runtime().unwrap(), scene.throttling);
     assert_eq!(place(&scene.foreign), CpuSet::all());
     assert!(!Path::new(&scene.journal()).exists());
-    run.tell("finish");
+    run.send("finish");
     assert!(run.process.wait().unwrap().success());
 }
 
@@ -336,9 +336,9 @@ pub fn prevents_concurrent_runs() {
         text.contains(&format!("another measurement (process {})", first.process.id())),
         "{text}"
     );
-    first.tell("finish");
+    first.send("finish");
     assert!(first.process.wait().unwrap().success());
     let (mut third, _) = scene.run(&["--leave-system-alone"]);
-    third.tell("finish");
+    third.send("finish");
     assert!(third.process.wait().unwrap().success());
 }

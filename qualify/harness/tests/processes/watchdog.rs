@@ -24,7 +24,7 @@ pub fn kills_after_the_timeout() {
             .highest_realtime_priority
             .is_some_and(|p| p.0 == 99)
     );
-    let error = child.ask::<_, String>(&"sleep", TIMEOUT).unwrap_err();
+    let error = child.request::<_, String>(&"sleep", TIMEOUT).unwrap_err();
     assert!(matches!(error.failure(), Failure::Gone(Some(_))), "{error}");
     assert!(error.to_string().contains("signal: 9"), "{error}");
     assert!(began.elapsed() >= Duration::from_millis(60) && began.elapsed() < TIMEOUT);
@@ -43,7 +43,7 @@ pub fn that_is_cancelled_kills_nothing() {
         }
         assert!(!has_fired);
         std::thread::sleep(2 * timeout);
-        assert_eq!(child.ask::<_, String>(&"here", TIMEOUT).unwrap(), "HERE");
+        assert_eq!(child.request::<_, String>(&"here", TIMEOUT).unwrap(), "HERE");
         true
     });
 }

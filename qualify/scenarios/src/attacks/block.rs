@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::attack::Newcomers;
+use super::attack::NewConnections;
 use crate::load::Report;
 
 /// Observations of one block.
@@ -11,7 +11,7 @@ pub(super) struct Block {
     pub(super) seconds: f64,
     /// In the order of the lanes, as everything else.
     pub(super) reports: Vec<Report>,
-    pub(super) newcomers: Vec<Newcomers>,
+    pub(super) new_connections: Vec<NewConnections>,
     pub(super) operations: u64,
     pub(super) memory: Memory,
     pub(super) recovery: Duration,

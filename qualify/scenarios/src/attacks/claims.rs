@@ -12,7 +12,7 @@ const ABOVE_P99: f64 = 1.2;
 /// The least share of their calls that other peers of the attacked lane keep, and the lanes below it.
 const OTHERS_KEEP: f64 = 0.5;
 /// The least share of newcomers to lanes above the attacked one that are served.
-const NEWCOMERS_SERVED: f64 = 0.95;
+const NEW_CONNECTIONS_SERVED: f64 = 0.95;
 /// Memory that an attack may take, in MiB: a quarter of what the largest attack asks for.
 const MEMORY_MIB: f64 = 128.0;
 /// Memory that the server may keep after an attack, in MiB.
@@ -43,9 +43,9 @@ pub(super) fn claim(comparison: &Comparison, outcome: &mut Outcome) {
         let text =
             "the 99th percentiles of the lanes above are at most this multiple of those alone".to_owned();
         add("above.p99", text, ratio, ABOVE_P99, false);
-        let served = least(above.map(|lane| attacked.lanes[lane].newcomers_served()));
+        let served = least(above.map(|lane| attacked.lanes[lane].new_connections_served()));
         let text = "new connections to the lanes above: at least this share is served".to_owned();
-        add("above.newcomers", text, served, NEWCOMERS_SERVED, true);
+        add("above.newcomers", text, served, NEW_CONNECTIONS_SERVED, true);
     }
     let kept = comparison.kept(attack.lane);
     let text = format!(
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(broken(block([2000, 2000, 1800], 40)), [".above.calls"]);
         assert_eq!(broken(block([2000, 2000, 2000], 50)), [".above.p99"]);
         let mut locked_out = block([2000; 3], 40);
-        locked_out.newcomers[2].served = 30;
+        locked_out.new_connections[2].served = 30;
         assert_eq!(broken(locked_out), [".above.newcomers"]);
         let memory = Memory {
             before: 5_000,

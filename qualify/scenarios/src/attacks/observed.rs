@@ -6,7 +6,7 @@ use punctual_harness::{Latencies, Outcome, Row, statistics::median};
 
 use super::{
     CALLS_PER_SECOND, LANES,
-    attack::{Attack, Newcomers},
+    attack::{Attack, NewConnections},
     block::{Block, Memory},
 };
 
@@ -47,8 +47,11 @@ impl Comparison {
                     .with("calls_per_second", client.made() * f64::from(CALLS_PER_SECOND))
                     .with("failed", client.failed)
                     .with_fields(&client.latencies.summary())
-                    .with("newcomers", client.newcomers.arrived)
-                    .with("newcomers_served_percent", 100.0 * client.newcomers_served());
+                    .with("newcomers", client.new_connections.arrived)
+                    .with(
+                        "newcomers_served_percent",
+                        100.0 * client.new_connections_served(),
+                    );
                 outcome.row(match phase {
                     "alone" => row,
                     _ => row.with("kept_percent", 100.0 * self.kept(number)),
@@ -99,7 +102,7 @@ pub(super) struct Client {
     pub(super) latencies: Latencies,
     /// The 99th percentile of each block in µs; NaN without calls.
     pub(super) p99_us: Vec<f64>,
-    pub(super) newcomers: Newcomers,
+    pub(super) new_connections: NewConnections,
 }
 
 impl Client {
@@ -109,8 +112,8 @@ impl Client {
     }
 
     /// Returns the share of newcomers that were served, from 0 to 1.
-    pub(super) fn newcomers_served(&self) -> f64 {
-        self.newcomers.served as f64 / self.newcomers.arrived as f64
+    pub(super) fn new_connections_served(&self) -> f64 {
+        self.new_connections.served as f64 / self.new_connections.arrived as f64
     }
 }
 
@@ -148,9 +151,9 @@ impl Observed {
             } else {
                 client.p99_us.push(f64::NAN);
             }
-            if let Some(newcomers) = block.newcomers.get(lane) {
-                client.newcomers.arrived += newcomers.arrived;
-                client.newcomers.served += newcomers.served;
+            if let Some(new_connections) = block.new_connections.get(lane) {
+                client.new_connections.arrived += new_connections.arrived;
+                client.new_connections.served += new_connections.served;
             }
         }
     }
@@ -186,8 +189,8 @@ pub(super) mod tests {
         Block {
             seconds: 1.0,
             reports: calls.into_iter().map(report).collect(),
-            newcomers: vec![
-                Newcomers {
+            new_connections: vec![
+                NewConnections {
                     arrived: 40,
                     served: 40
                 };

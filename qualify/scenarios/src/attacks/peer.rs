@@ -9,7 +9,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    attack::{Kind, Newcomers, newcomers},
+    attack::{Kind, NewConnections, new_connections},
     target::Target,
 };
 use crate::{error::Error, os::joined};
@@ -36,7 +36,7 @@ pub(super) enum Response {
     /// Operations of all attackers.
     Attacked(u64),
     /// In the order of the lanes.
-    Arrived(Vec<Newcomers>),
+    Arrived(Vec<NewConnections>),
 }
 
 /// Runs the process.
@@ -56,21 +56,21 @@ fn run(command: Command) -> Result<Response, Error> {
             attackers,
             length,
         } => {
-            let until = Instant::now() + length;
+            let deadline = Instant::now() + length;
             let attack = |_| {
                 let target = target.clone();
-                (ThreadSpec::new("attacker"), move || kind.run(&target, until))
+                (ThreadSpec::new("attacker"), move || kind.run(&target, deadline))
             };
             let operations = all((0..attackers).map(attack))?;
             Ok(Response::Attacked(operations.into_iter().sum()))
         }
         Command::Arrive { targets, length } => {
-            let until = Instant::now() + length;
+            let deadline = Instant::now() + length;
             // Above the attackers, with whom they share a CPU.
             let fifo = Scheduling::fifo(NativePriority(1));
             let arrive = |target| {
                 let spec = ThreadSpec::new("newcomer").scheduling(fifo);
-                (spec, move || newcomers(&target, until))
+                (spec, move || new_connections(&target, deadline))
             };
             Ok(Response::Arrived(all(targets.into_iter().map(arrive))?))
         }

@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::{
     CALLS_PER_SECOND, LANES,
-    attack::{Attack, Newcomers, TIMEOUT},
+    attack::{Attack, NewConnections, TIMEOUT},
     block::{Block, Memory},
     peer::{Command, ROLE, Response},
     target::Target,
@@ -71,7 +71,7 @@ const HOARDED: usize = 160 << 20;
 pub(super) struct Site {
     deployment: Deployment,
     attackers: Child,
-    newcomers: Child,
+    new_connections: Child,
     targets: Vec<Target>,
     recorder: HoleRecorder,
     /// The measured CPU.
@@ -88,8 +88,8 @@ impl Site {
             exposure: Some(exposure),
             ..ServerSpec::new(vec![PoolSpec::Lanes(lanes)], true)
         };
-        let limit = expected * 2 + RECOVERY * 30;
-        let deployment = Deployment::start(places, &Setup::new(server, Placement::OneCpu), 1, limit)?;
+        let timeout = expected * 2 + RECOVERY * 30;
+        let deployment = Deployment::start(places, &Setup::new(server, Placement::OneCpu), 1, timeout)?;
         let reference = deployment
             .references
             .iter()
@@ -105,7 +105,7 @@ impl Site {
         Ok(Self {
             recorder: HoleRecorder::start(deployment.processes(), places.pinned.clone(), &places.reader())?,
             attackers: peer("attackers")?,
-            newcomers: peer("newcomers")?,
+            new_connections: peer("newcomers")?,
             deployment,
             targets,
             pinned: places.pinned.clone(),
@@ -132,23 +132,23 @@ impl Site {
         thread::sleep(LEAD / 2);
         let length = LEAD / 2 + Duration::from_secs_f64(seconds);
         if let Some(attack) = attack {
-            self.attackers.tell(&Command::Attack {
+            self.attackers.send_request(&Command::Attack {
                 kind: attack.kind,
                 target: self.targets[attack.lane].clone(),
                 attackers: attack.attackers,
                 length,
             })?;
         }
-        self.newcomers.tell(&self.arrive(length))?;
+        self.new_connections.send_request(&self.arrive(length))?;
         if let Some(fault) = fault.filter(|fault| fault.is_during_attacks() == attack.is_some()) {
             self.disturb(fault, length)?;
         }
         let highest = highest_resident(server, length)?;
         let operations = match attack {
-            Some(_) => attacked(self.attackers.answer(START + length)?)?,
+            Some(_) => attacked(self.attackers.receive_reply(START + length)?)?,
             None => 0,
         };
-        let newcomers = arrived(self.newcomers.answer(START + length)?)?;
+        let new_connections = arrived(self.new_connections.receive_reply(START + length)?)?;
         let result = self.deployment.end(seconds)?;
         let (recovery, lost) = match attack {
             Some(_) => self.recover()?,
@@ -162,7 +162,7 @@ impl Site {
         Ok(Block {
             seconds,
             reports: result.reports,
-            newcomers,
+            new_connections,
             operations,
             memory: Memory {
                 before,
@@ -178,8 +178,8 @@ impl Site {
     fn recover(&mut self) -> Result<(Duration, Option<String>), Error> {
         let begin = Instant::now();
         loop {
-            self.newcomers.tell(&self.arrive(TRY))?;
-            let found = arrived(self.newcomers.answer(START)?)?;
+            self.new_connections.send_request(&self.arrive(TRY))?;
+            let found = arrived(self.new_connections.receive_reply(START)?)?;
             let recovery = begin.elapsed();
             if found.iter().all(|lane| lane.served == lane.arrived) {
                 return Ok((recovery, None));
@@ -238,7 +238,7 @@ impl Site {
     pub(super) fn stop(self) -> Result<Vec<Hole>, Error> {
         let recording = self.recorder.stop();
         self.attackers.stop(START)?;
-        self.newcomers.stop(START)?;
+        self.new_connections.stop(START)?;
         self.deployment.stop()?;
         Ok(recording.holes(&self.long))
     }
@@ -268,9 +268,9 @@ fn attacked(response: Response) -> Result<u64, Error> {
     }
 }
 
-fn arrived(response: Response) -> Result<Vec<Newcomers>, Error> {
+fn arrived(response: Response) -> Result<Vec<NewConnections>, Error> {
     match response {
-        Response::Arrived(newcomers) => Ok(newcomers),
+        Response::Arrived(new_connections) => Ok(new_connections),
         Response::Attacked(_) => Err("unexpected response of the newcomers".into()),
     }
 }
@@ -281,9 +281,9 @@ fn resident(process: TaskId) -> Result<u64, Error> {
 
 /// Returns the most memory that the process had within this time.
 fn highest_resident(process: TaskId, length: Duration) -> Result<u64, Error> {
-    let until = Instant::now() + length;
+    let deadline = Instant::now() + length;
     let mut highest = 0;
-    while Instant::now() < until {
+    while Instant::now() < deadline {
         highest = highest.max(resident(process)?);
         thread::sleep(SAMPLE);
     }

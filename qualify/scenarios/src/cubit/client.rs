@@ -91,7 +91,7 @@ pub(crate) fn spawn(
     server: &Ready,
     cpus: &CpuSet,
     environment: &[(&str, String)],
-    within: Duration,
+    timeout: Duration,
 ) -> Result<Process<Caller>, Error> {
     let setup = ClientSetup {
         ior: server.ior.clone(),
@@ -99,7 +99,7 @@ pub(crate) fn spawn(
         fault: server.fault,
     };
     let client = ChildSpec::of::<Caller>("client").environments(environment);
-    let (client, ()) = client.affinity(cpus.clone()).start::<Caller>(&setup, within)?;
+    let (client, ()) = client.affinity(cpus.clone()).start::<Caller>(&setup, timeout)?;
     Ok(client)
 }
 
@@ -146,7 +146,7 @@ impl Role for Caller {
 
 impl Task<Caller> for Block {
     const NAME: &'static str = "block";
-    type Answer = Measured;
+    type Reply = Measured;
 
     fn perform(self, caller: &mut Caller) -> Result<Measured, Error> {
         caller.measure(self)
@@ -155,7 +155,7 @@ impl Task<Caller> for Block {
 
 impl Task<Caller> for throughput::TimedBlock {
     const NAME: &'static str = "timed-block";
-    type Answer = throughput::Measured;
+    type Reply = throughput::Measured;
 
     fn perform(self, caller: &mut Caller) -> Result<throughput::Measured, Error> {
         self.measure(&caller.cubit, &mut caller.throughput)

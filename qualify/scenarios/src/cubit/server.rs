@@ -38,17 +38,17 @@ pub(crate) struct Ready {
 }
 
 /// Starts a server over TCP with a polled lane.
-pub(crate) fn spawn_tcp(cpus: &CpuSet, within: Duration) -> Result<(Process<Server>, Ready), Error> {
-    spawn_faulty_tcp(None, cpus, within)
+pub(crate) fn spawn_tcp(cpus: &CpuSet, timeout: Duration) -> Result<(Process<Server>, Ready), Error> {
+    spawn_faulty_tcp(None, cpus, timeout)
 }
 
 /// Starts a server like [`spawn_tcp`], with a fault.
 pub(crate) fn spawn_faulty_tcp(
     fault: Option<Fault>,
     cpus: &CpuSet,
-    within: Duration,
+    timeout: Duration,
 ) -> Result<(Process<Server>, Ready), Error> {
-    spawn(Transport::Tcp, LaneWait::Polled, fault, cpus, &[], within)
+    spawn(Transport::Tcp, LaneWait::Polled, fault, cpus, &[], timeout)
 }
 
 pub(super) fn spawn(
@@ -57,7 +57,7 @@ pub(super) fn spawn(
     fault: Option<Fault>,
     cpus: &CpuSet,
     environment: &[(&str, String)],
-    within: Duration,
+    timeout: Duration,
 ) -> Result<(Process<Server>, Ready), Error> {
     let spec = ServerSpec {
         transport,
@@ -65,7 +65,7 @@ pub(super) fn spawn(
         fault,
     };
     let server = ChildSpec::of::<Server>("server").environments(environment);
-    Ok(server.affinity(cpus.clone()).start::<Server>(&spec, within)?)
+    Ok(server.affinity(cpus.clone()).start::<Server>(&spec, timeout)?)
 }
 
 /// The server process.

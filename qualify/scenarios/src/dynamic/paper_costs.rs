@@ -108,7 +108,7 @@ mod tests {
 
     use super::*;
 
-    fn judged(slope: f64, intercept: f64, ratio_low: f64) -> Vec<(String, bool)> {
+    fn evaluated(slope: f64, intercept: f64, ratio_low: f64) -> Vec<(String, bool)> {
         let mut outcome = Outcome::new("dyn.tss", MachineFacts::read(&CpuSet::single(0)));
         let row = Row::new().with("table", "creation").with("what", "ours");
         outcome.row(
@@ -132,13 +132,13 @@ mod tests {
     fn the_papers_statements_hold_if_ours_costs_as_much() {
         let expected =
             |holds: bool| ["creation.grows", "read.more", "write.more"].map(|id| (id.to_owned(), holds));
-        assert_eq!(judged(0.02, 100.0, 9.7), expected(true));
+        assert_eq!(evaluated(0.02, 100.0, 9.7), expected(true));
         assert_eq!(
-            judged(1.5, -3.0, 9.7),
+            evaluated(1.5, -3.0, 9.7),
             expected(true),
             "as in a table that is searched"
         );
-        assert_eq!(judged(0.0004, 100.0, 0.9), expected(false));
-        assert_eq!(judged(-1.0, 100.0, 1.0), expected(false));
+        assert_eq!(evaluated(0.0004, 100.0, 0.9), expected(false));
+        assert_eq!(evaluated(-1.0, 100.0, 1.0), expected(false));
     }
 }

@@ -247,7 +247,7 @@ fn alternate(
 }
 
 /// Runs blocks of each kind in turn; returns their times without the cost of the clock.
-fn in_turn<J: Job<Answer = Block> + Copy>(
+fn in_turn<J: Job<Reply = Block> + Copy>(
     subject: &mut Subject<Storages>,
     kinds: &[J],
     rounds: usize,

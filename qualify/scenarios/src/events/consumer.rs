@@ -81,7 +81,7 @@ impl Role for Consumer {
 
 impl Task<Consumer> for Subscribe {
     const NAME: &'static str = "subscribe";
-    type Answer = ();
+    type Reply = ();
 
     fn perform(self, consumer: &mut Consumer) -> Result<(), RoleError> {
         consumer.subscriptions.clear();
@@ -98,7 +98,7 @@ impl Task<Consumer> for Subscribe {
 
 impl Task<Consumer> for Collect {
     const NAME: &'static str = "collect";
-    type Answer = Collected;
+    type Reply = Collected;
 
     fn perform(self, consumer: &mut Consumer) -> Result<Collected, RoleError> {
         let (mut before, mut since) = (0, Instant::now());

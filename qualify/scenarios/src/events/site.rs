@@ -28,7 +28,7 @@ impl Site {
         testbed: &Testbed,
         setup: &ChannelSetup,
         supplier_priority: i16,
-        limit: Duration,
+        timeout: Duration,
     ) -> Result<Self, Error> {
         let gateways = if testbed.is_under(&GATEWAYS) { 2 } else { 0 };
         let (first, references) = start::<Channel>(testbed, "channel", setup)?;
@@ -50,7 +50,7 @@ impl Site {
             killers.push(channel.killer()?);
         }
         Ok(Self {
-            _watchdog: Watchdog::start(limit, killers, &testbed.places.driver)?,
+            _watchdog: Watchdog::start(timeout, killers, &testbed.places.driver)?,
             supplier,
             consumer,
             channels,

@@ -76,7 +76,7 @@ impl Role for Supplier {
 
 impl Task<Supplier> for Push {
     const NAME: &'static str = "push";
-    type Answer = Pushed;
+    type Reply = Pushed;
 
     fn perform(self, supplier: &mut Supplier) -> Result<Pushed, RoleError> {
         let mut event = Event::default();

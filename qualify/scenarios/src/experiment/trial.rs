@@ -122,7 +122,7 @@ pub(crate) fn report_holes(outcome: &mut Outcome, holes: &[Hole], measured: Dura
     let text = "intervals of 20 ms or more in which the CPU was idle although a call was outstanding, as \
                 after a lost wake-up: none";
     outcome.claim(Claim::at_most(NO_IDLE_HOLE, text, "Punctual's limit", idle, 0.0));
-    holes::judge(holes, measured, outcome);
+    holes::evaluate(holes, measured, outcome);
     Ok(())
 }
 

@@ -59,7 +59,7 @@ pub(super) struct PluggedIn;
 
 impl child::Task<Client> for PluggedIn {
     const NAME: &'static str = "plugged-in";
-    type Answer = ();
+    type Reply = ();
 
     fn perform(self, _: &mut Client) -> Result<(), Error> {
         network::connect()
@@ -68,7 +68,7 @@ impl child::Task<Client> for PluggedIn {
 
 impl child::Task<Client> for Task {
     const NAME: &'static str = "run";
-    type Answer = TaskResult;
+    type Reply = TaskResult;
 
     fn perform(self, client: &mut Client) -> Result<TaskResult, Error> {
         run(client, self)

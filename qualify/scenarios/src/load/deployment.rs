@@ -100,12 +100,12 @@ pub(crate) struct Deployment {
 }
 
 impl Deployment {
-    /// Starts server and clients, which are killed after `limit`.
+    /// Starts server and clients, which are killed after `timeout`.
     pub(crate) fn start(
         places: &Places,
         setup: &Setup<'_>,
         rounds: u32,
-        limit: Duration,
+        timeout: Duration,
     ) -> Result<Self, Error> {
         let linked = setup.placement == Placement::Linked;
         let (served, called) = setup.placement.cpus(places);
@@ -131,7 +131,7 @@ impl Deployment {
         }
         let killers = vec![server.killer()?, client.killer()?];
         Ok(Self {
-            _watchdog: Watchdog::start(limit, killers, &places.driver)?,
+            _watchdog: Watchdog::start(timeout, killers, &places.driver)?,
             shared: (setup.placement == Placement::AllCpus).then(|| setup.placement.cpus(places).0),
             server,
             client,

@@ -179,7 +179,7 @@ pub(super) struct Plug {
 
 impl Task<Server> for Plug {
     const NAME: &'static str = "plug";
-    type Answer = ();
+    type Reply = ();
 
     fn perform(self, _: &mut Server) -> Result<(), Error> {
         network::plug_into(self.client)
@@ -194,7 +194,7 @@ pub(super) struct Hoard {
 
 impl Task<Server> for Hoard {
     const NAME: &'static str = "hoard";
-    type Answer = ();
+    type Reply = ();
 
     fn perform(self, server: &mut Server) -> Result<(), Error> {
         // Written, because unwritten pages are not resident.

@@ -151,10 +151,10 @@ impl Engine {
         phases: Vec<Phase<K>>,
     ) -> Result<Vec<PhaseResult<K>>, Error> {
         // Under overload, calls end late, by at most the clients' outstanding calls.
-        let limit = expected(&phases) * 2 + Duration::from_secs(30);
+        let timeout = expected(&phases) * 2 + Duration::from_secs(30);
         let mut deployments = Vec::with_capacity(setups.len());
         for setup in setups {
-            deployments.push(self.deploy(testbed, outcome, setup, limit)?);
+            deployments.push(self.deploy(testbed, outcome, setup, timeout)?);
         }
         let places = &testbed.places;
         let processes = deployments
@@ -214,7 +214,7 @@ impl Engine {
         testbed: &Testbed,
         outcome: &mut Outcome,
         setup: &Setup<'_>,
-        limit: Duration,
+        timeout: Duration,
     ) -> Result<Option<Deployment>, Error> {
         let places = &testbed.places;
         let started = if setup.placement.needs_two() && !places.has_driver() {
@@ -224,7 +224,7 @@ impl Engine {
             if testbed.is_under(&STALLED) || testbed.is_under(&FAULTY) {
                 setup.server.fault = Some(Fault::Faulty);
             }
-            match Deployment::start(places, &setup, self.rounds, limit) {
+            match Deployment::start(places, &setup, self.rounds, timeout) {
                 Ok(deployment) => Ok(deployment),
                 Err(error) => Err(refusal(&error)
                     .filter(|_| setup.placement == Placement::Linked)

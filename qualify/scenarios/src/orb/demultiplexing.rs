@@ -187,12 +187,12 @@ fn evaluate(arrangements: &[Arrangement], blocks: &[Vec<Block>], outcome: &mut O
         .iter()
         .map(|of| of.iter().map(|block| block.instructions).collect())
         .collect();
-    let (what, judged) = match &counts {
+    let (what, evaluated) = match &counts {
         Some(counts) => ("instructions", counts),
         None => ("time", &times),
     };
     let place = |one: &Arrangement| arrangements.iter().position(|other| other == one).unwrap_or(0);
-    let ratio = |one| median_ratio(&judged[place(one)], &judged[0]);
+    let ratio = |one| median_ratio(&evaluated[place(one)], &evaluated[0]);
     for (one, times) in arrangements.iter().zip(&times) {
         let row = one.row(times, ratio(one));
         let instructions = counts.as_ref().and_then(|counts| median(&counts[place(one)]));
@@ -384,7 +384,7 @@ pub(super) struct Block {
 
 impl Task<Orbs> for Calls {
     const NAME: &'static str = "calls";
-    type Answer = Block;
+    type Reply = Block;
 
     fn perform(self, orbs: &mut Orbs) -> Result<Block, Error> {
         let called = Arc::clone(&orbs.arrangements[self.arrangement].1);
@@ -508,7 +508,7 @@ mod tests {
     }
 
     #[test]
-    fn instructions_are_judged_where_they_are_counted() {
+    fn instructions_are_evaluated_where_they_are_counted() {
         let machine = punctual_harness::MachineFacts::read(&punctual_os::CpuSet::single(0));
         let holding = |instructions: fn(usize) -> Option<f64>| {
             let mut outcome = Outcome::new("test", machine.clone());

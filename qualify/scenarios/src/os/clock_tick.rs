@@ -201,7 +201,7 @@ pub(super) struct Spun {
 
 impl Job for Spin {
     const NAME: &'static str = "clock-tick";
-    type Answer = Spun;
+    type Reply = Spun;
 
     fn run(self) -> Result<Spun, Error> {
         run(fifo("spins", PRIORITY), move || spin(self.slices))

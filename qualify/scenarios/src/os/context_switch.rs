@@ -145,7 +145,7 @@ pub(super) struct YieldToEachOther {
 
 impl Job for YieldToEachOther {
     const NAME: &'static str = "yield";
-    type Answer = Vec<Yielded>;
+    type Reply = Vec<Yielded>;
 
     fn run(self) -> Result<Vec<Yielded>, Error> {
         (0..self.repetitions)
@@ -171,7 +171,7 @@ pub(super) struct Synchronized {
 
 impl Job for Synchronize {
     const NAME: &'static str = "synchronize";
-    type Answer = Synchronized;
+    type Reply = Synchronized;
 
     fn run(self) -> Result<Synchronized, Error> {
         let mutex = Arc::new(Mutex::new(self.kind, HIGH)?);

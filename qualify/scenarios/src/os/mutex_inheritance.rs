@@ -131,7 +131,7 @@ pub(super) struct Contended {
 
 impl Job for Contend {
     const NAME: &'static str = "mutex-inheritance";
-    type Answer = Contended;
+    type Reply = Contended;
 
     fn run(self) -> Result<Contended, Error> {
         contend(&self)

@@ -155,7 +155,7 @@ pub(super) struct Contended {
 
 impl Job for Contend {
     const NAME: &'static str = "semaphore";
-    type Answer = Contended;
+    type Reply = Contended;
 
     fn run(self) -> Result<Contended, Error> {
         contend(&self)

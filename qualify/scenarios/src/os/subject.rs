@@ -5,7 +5,7 @@ use std::time::Duration;
 use punctual_harness::{
     ChildSpec, Hole, HoleRecorder, Outcome, Span, Watchdog,
     child::{Process, Role, Task},
-    holes::judge,
+    holes::evaluate,
 };
 use punctual_os::TaskId;
 use punctual_trace::kernel::{KernelRecorder, KernelSettings, Recorded};
@@ -46,20 +46,20 @@ impl Subject {
     /// Starts the child process of `os.*`, like [`start`](Self::start).
     pub(crate) fn for_jobs(
         testbed: &Testbed,
-        limit: Duration,
+        timeout: Duration,
         interrupts: Interrupts,
     ) -> Result<Self, Error> {
-        Self::start(testbed, limit, interrupts)
+        Self::start(testbed, timeout, interrupts)
     }
 }
 
 impl<R: Role<Setup = (), Ready = Ready>> Subject<R> {
-    /// Starts the child process. It is killed after the time `limit`.
-    pub(crate) fn start(testbed: &Testbed, limit: Duration, interrupts: Interrupts) -> Result<Self, Error> {
+    /// Starts the child process. It is killed after `timeout`.
+    pub(crate) fn start(testbed: &Testbed, timeout: Duration, interrupts: Interrupts) -> Result<Self, Error> {
         let places = testbed.places.clone();
         let spec = ChildSpec::of::<R>(R::NAME.trim_start_matches('_')).affinity(places.pinned.clone());
         let (child, ready) = spec.start::<R>(&(), TIMEOUT)?;
-        let watchdog = Watchdog::start(limit + TIMEOUT, vec![child.killer()?], &places.driver)?;
+        let watchdog = Watchdog::start(timeout + TIMEOUT, vec![child.killer()?], &places.driver)?;
         let recorder = HoleRecorder::start(vec![child.id()], places.pinned.clone(), &places.driver)?;
         let wanted = interrupts;
         let interrupts = match wanted {
@@ -88,12 +88,12 @@ impl<R: Role<Setup = (), Ready = Ready>> Subject<R> {
     }
 
     /// Executes a job that takes about `expected`, and returns its answer.
-    pub(crate) fn run<J: Job>(&mut self, job: J, expected: Duration) -> Result<J::Answer, Error> {
+    pub(crate) fn run<J: Job>(&mut self, job: J, expected: Duration) -> Result<J::Reply, Error> {
         self.perform(&Timed(job), expected)
     }
 
     /// Sends a request that takes about `expected`, and returns its answer.
-    pub(crate) fn perform<A, T: Task<R, Answer = Measured<A>>>(
+    pub(crate) fn perform<A, T: Task<R, Reply = Measured<A>>>(
         &mut self,
         task: &T,
         expected: Duration,
@@ -149,6 +149,6 @@ fn report_holes(holes: &[Hole], spans: &[Span], outcome: &mut Outcome) -> Result
     let nanoseconds = spans.iter().map(|span| span.end_ns - span.start_ns).sum();
     outcome.parameter("kernel_holes", serde_json::to_value(holes)?);
     outcome.parameter("measured_s", nanoseconds as f64 / 1e9);
-    judge(holes, Duration::from_nanos(nanoseconds), outcome);
+    evaluate(holes, Duration::from_nanos(nanoseconds), outcome);
     Ok(())
 }

@@ -194,7 +194,7 @@ impl Burst {
 
 impl Job for Expire {
     const NAME: &'static str = "sustained-timers";
-    type Answer = Burst;
+    type Reply = Burst;
 
     fn run(self) -> Result<Burst, Error> {
         run(fifo("handles", PRIORITY), move || burst(self))?

@@ -145,7 +145,7 @@ pub(super) struct Switched {
 
 impl Job for Switch {
     const NAME: &'static str = "thread-switch";
-    type Answer = Switched;
+    type Reply = Switched;
 
     fn run(self) -> Result<Switched, Error> {
         switch(&self)

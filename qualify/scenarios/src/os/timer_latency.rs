@@ -216,7 +216,7 @@ pub(super) struct WokenUp {
 
 impl Job for WakeUp {
     const NAME: &'static str = "timer-latency";
-    type Answer = WokenUp;
+    type Reply = WokenUp;
 
     fn run(self) -> Result<WokenUp, Error> {
         let stop = Arc::new(AtomicBool::new(false));

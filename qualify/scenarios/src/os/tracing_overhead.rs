@@ -143,7 +143,7 @@ pub(super) struct Readings {
 
 impl Job for ReadClock {
     const NAME: &'static str = "read-clock";
-    type Answer = Readings;
+    type Reply = Readings;
 
     fn run(self) -> Result<Readings, Error> {
         run(fifo("reads-clock", PRIORITY), move || {

@@ -31,9 +31,9 @@ pub(crate) struct Measured<A> {
 pub(crate) trait Job: Serialize + DeserializeOwned {
     /// Name, unique in the list of jobs.
     const NAME: &'static str;
-    type Answer: Serialize + DeserializeOwned;
+    type Reply: Serialize + DeserializeOwned;
 
-    fn run(self) -> Result<Self::Answer, Error>;
+    fn run(self) -> Result<Self::Reply, Error>;
 }
 
 /// The child process of `os.*`, which executes the jobs of all experiments.
@@ -57,9 +57,9 @@ pub(crate) struct Timed<J>(pub(crate) J);
 
 impl<S, J: Job> Task<S> for Timed<J> {
     const NAME: &'static str = J::NAME;
-    type Answer = Measured<J::Answer>;
+    type Reply = Measured<J::Reply>;
 
-    fn perform(self, _: &mut S) -> Result<Self::Answer, Error> {
+    fn perform(self, _: &mut S) -> Result<Self::Reply, Error> {
         timed(|| self.0.run())
     }
 }

@@ -161,7 +161,7 @@ enum Shown {
     /// It holds without the control, too, so that this one shows nothing.
     AlwaysHolds,
     /// The claim was not evaluated without the control either.
-    NotJudgedWithout,
+    NotEvaluatedWithout,
 }
 
 impl Shown {
@@ -171,7 +171,7 @@ impl Shown {
         match (effect, claim.state, without) {
             (_, State::CannotTell, _) => Self::Unfit,
             (Effect::Breaks, State::Holds, _) => Self::Holds,
-            (_, _, Some(State::CannotTell) | None) => Self::NotJudgedWithout,
+            (_, _, Some(State::CannotTell) | None) => Self::NotEvaluatedWithout,
             (Effect::Breaks, _, Some(State::DoesNotHold | State::Explained)) => Self::NeverHolds,
             (Effect::Restores, _, Some(State::Holds)) => Self::AlwaysHolds,
             (_, State::DoesNotHold | State::Explained, _) if has_no_value => Self::NoValue,
@@ -186,7 +186,9 @@ impl Shown {
         match self {
             Self::Broken | Self::Restored => State::Holds,
             Self::Holds | Self::DoesNotHold | Self::NoValue => State::DoesNotHold,
-            Self::Unfit | Self::NeverHolds | Self::AlwaysHolds | Self::NotJudgedWithout => State::CannotTell,
+            Self::Unfit | Self::NeverHolds | Self::AlwaysHolds | Self::NotEvaluatedWithout => {
+                State::CannotTell
+            }
         }
     }
 }
@@ -200,7 +202,7 @@ impl fmt::Display for Shown {
             Self::Unfit => "cannot tell: the machine was unfit",
             Self::NeverHolds => "does not hold without the control either",
             Self::AlwaysHolds => "holds without the control, too",
-            Self::NotJudgedWithout => "not judged without the control",
+            Self::NotEvaluatedWithout => "not judged without the control",
         })
     }
 }

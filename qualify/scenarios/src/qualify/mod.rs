@@ -75,7 +75,7 @@ fn measure(all: &[&Benchmark], options: &Options) -> Result<ExitCode, Error> {
         outcome.failed(not_restored(&error));
     }
     let names: Vec<_> = benchmarks.iter().map(|benchmark| benchmark.name).collect();
-    statements::judge(&mut outcome, &names);
+    statements::evaluate(&mut outcome, &names);
     let comparison = references.compare(&mut outcome);
     println!("{}\n", summary(&run).to_text());
     println!("{}\n", tables::by_paper(&outcome).to_text());

@@ -211,7 +211,7 @@ pub(super) fn row_of(measured: &Measured<'_>) -> Map<String, Value> {
     let doubts: Vec<String> = outcome.doubts().collect();
     let all = outcome.claims().len();
     let nothing = all == 0 && outcome.rows().is_empty();
-    let (judged, trouble) = match (doubts.is_empty(), nothing, outcome.skipped()) {
+    let (evaluated, trouble) = match (doubts.is_empty(), nothing, outcome.skipped()) {
         (false, ..) => (
             Some(if outcome.is_unfit() {
                 State::CannotTell
@@ -229,7 +229,7 @@ pub(super) fn row_of(measured: &Measured<'_>) -> Map<String, Value> {
         _ => format!("{} of {all}", all - broken.len()),
     };
     let row = Row::new()
-        .with("sign", judged.map(State::sign))
+        .with("sign", evaluated.map(State::sign))
         .with("benchmark", measured.part.benchmark.name)
         .with("claims", claims)
         .with("elapsed", measured.elapsed.as_secs_f64().round())

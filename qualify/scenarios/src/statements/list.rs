@@ -4,7 +4,7 @@ use std::{fmt::Write, path::Path, process::ExitCode};
 
 use serde_json::{Value, json};
 
-use super::{Judgement, Stated, papers};
+use super::{Evaluation, Stated, papers};
 use crate::{
     benchmark::{Benchmark, Effect},
     error::Error,
@@ -34,19 +34,19 @@ pub(crate) fn print(all: &[&Benchmark], json: Option<&Path>) -> Result<ExitCode,
 fn text(all: &[&Benchmark]) -> String {
     let mut text = String::new();
     for paper in papers() {
-        let judged = |stated: &&Stated| matches!(stated.judgement, Judgement::Claims { .. });
-        let judged = paper.statements.iter().filter(judged).count();
+        let evaluated = |stated: &&Stated| matches!(stated.evaluation, Evaluation::Claims { .. });
+        let evaluated = paper.statements.iter().filter(evaluated).count();
         let _ = writeln!(
             text,
-            "[{}]: {} statements, {judged} judged, {} that cannot be evaluated here\n",
+            "[{}]: {} statements, {evaluated} evaluated, {} that cannot be evaluated here\n",
             paper.key,
             paper.statements.len(),
-            paper.statements.len() - judged
+            paper.statements.len() - evaluated
         );
         for stated in &paper.statements {
-            let mut lines = vec![format!("{} ({})", stated.says, stated.source)];
-            match &stated.judgement {
-                Judgement::Claims {
+            let mut lines = vec![format!("{} ({})", stated.statement, stated.source)];
+            match &stated.evaluation {
+                Evaluation::Claims {
                     benchmark,
                     claims,
                     method,
@@ -74,7 +74,7 @@ fn text(all: &[&Benchmark]) -> String {
                         format!("explained, {claim}, from {} to {}: {}", one.from, one.to, one.why)
                     }));
                 }
-                Judgement::Needs(needs) => lines.push(format!("cannot tell here: needs {needs}")),
+                Evaluation::Needs(needs) => lines.push(format!("cannot tell here: needs {needs}")),
             }
             let _ = writeln!(text, "  {}", stated.id);
             lines.iter().for_each(|line| wrap(line, &mut text));
@@ -106,10 +106,10 @@ fn rows(all: &[&Benchmark]) -> impl Iterator<Item = Value> {
         .flat_map(|paper| paper.statements.iter().map(move |one| (paper, one)));
     stated.map(move |(paper, stated)| {
         let mut row = json!({
-            "id": stated.id, "paper": paper.key, "source": stated.source, "says": stated.says,
+            "id": stated.id, "paper": paper.key, "source": stated.source, "says": stated.statement,
         });
-        match &stated.judgement {
-            Judgement::Claims {
+        match &stated.evaluation {
+            Evaluation::Claims {
                 benchmark,
                 claims,
                 method,
@@ -125,7 +125,7 @@ fn rows(all: &[&Benchmark]) -> impl Iterator<Item = Value> {
                 row["explained"] = json!(explained);
                 row["finding"] = json!(finding);
             }
-            Judgement::Needs(needs) => row["needs"] = json!(needs),
+            Evaluation::Needs(needs) => row["needs"] = json!(needs),
         }
         row
     })

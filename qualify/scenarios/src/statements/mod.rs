@@ -1,6 +1,6 @@
 //! The table of what the papers state (`qualify/claims`), and what a run says about it.
 
-mod judged;
+mod evaluation;
 mod list;
 pub(crate) mod tables;
 
@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, sync::LazyLock};
 use punctual_harness::Claim;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::{judged::judge, list::print};
+pub(crate) use self::{evaluation::evaluate, list::print};
 
 /// A paper, or Punctual itself, with its statements.
 pub(crate) struct Paper {
@@ -23,14 +23,14 @@ pub(crate) struct Stated {
     /// File and id within it.
     pub(crate) id: String,
     /// A paraphrase in a few words.
-    pub(crate) says: String,
+    pub(crate) statement: String,
     /// Section, figure or table.
     pub(crate) source: String,
-    pub(crate) judgement: Judgement,
+    pub(crate) evaluation: Evaluation,
 }
 
 /// How a statement is evaluated.
-pub(crate) enum Judgement {
+pub(crate) enum Evaluation {
     /// Decided by claims of a benchmark, all of which have to hold.
     Claims {
         benchmark: String,
@@ -105,11 +105,11 @@ struct InFile {
 #[serde(deny_unknown_fields)]
 struct StatedInFile {
     id: String,
-    says: String,
+    statement: String,
     source: String,
     benchmark: Option<String>,
     #[serde(default)]
-    judged_by: Vec<String>,
+    evaluated_by: Vec<String>,
     method: Option<String>,
     #[serde(default)]
     limits: BTreeMap<String, f64>,
@@ -134,33 +134,33 @@ impl StatedInFile {
         if self.explained.values().any(|one| one.from > one.to) {
             return Err(format!("{id}: `from` above `to`"));
         }
-        let judgement = match (self.benchmark, self.method, self.needs) {
+        let evaluation = match (self.benchmark, self.method, self.needs) {
             (Some(benchmark), Some(method), None)
-                if !self.judged_by.is_empty() && (self.explained.is_empty() || self.finding.is_some()) =>
+                if !self.evaluated_by.is_empty() && (self.explained.is_empty() || self.finding.is_some()) =>
             {
-                Judgement::Claims {
+                Evaluation::Claims {
                     benchmark,
-                    claims: self.judged_by,
+                    claims: self.evaluated_by,
                     method,
                     limits: self.limits,
                     explained: self.explained,
                     finding: self.finding,
                 }
             }
-            (None, None, Some(needs)) if self.judged_by.is_empty() && self.finding.is_none() => {
-                Judgement::Needs(needs)
+            (None, None, Some(needs)) if self.evaluated_by.is_empty() && self.finding.is_none() => {
+                Evaluation::Needs(needs)
             }
             _ => {
                 return Err(format!(
-                    "{id}: either `benchmark`, `judged_by` and `method`, or `needs`; `explained` with a `finding`"
+                    "{id}: either `benchmark`, `evaluated_by` and `method`, or `needs`; `explained` with a `finding`"
                 ));
             }
         };
         Ok(Stated {
             id,
-            says: self.says,
+            statement: self.statement,
             source: self.source,
-            judgement,
+            evaluation,
         })
     }
 }

@@ -11,19 +11,19 @@ use crate::{benchmark::Effect, benchmarks, control::meet};
 
 fn claims() -> impl Iterator<Item = (&'static str, &'static str)> {
     let stated = papers().iter().flat_map(|paper| &paper.statements);
-    stated.flat_map(|stated| match &stated.judgement {
-        Judgement::Claims {
+    stated.flat_map(|stated| match &stated.evaluation {
+        Evaluation::Claims {
             benchmark, claims, ..
         } => claims
             .iter()
             .map(|claim| (benchmark.as_str(), claim.as_str()))
             .collect(),
-        Judgement::Needs(_) => Vec::new(),
+        Evaluation::Needs(_) => Vec::new(),
     })
 }
 
 #[test]
-fn statements_are_judged_by_existing_benchmarks_and_claims() {
+fn statements_are_evaluated_by_existing_benchmarks_and_claims() {
     let names: BTreeSet<_> = benchmarks().map(|benchmark| benchmark.name).collect();
     let literals = literals(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src")));
     let mut wrong = Vec::new();
@@ -87,12 +87,12 @@ const NOT_RESTORED: &[(&str, &str, &str)] = &[(
 fn claims_of_statements_have_controls() {
     let mut without = Vec::new();
     for stated in papers().iter().flat_map(|paper| &paper.statements) {
-        let Judgement::Claims {
+        let Evaluation::Claims {
             benchmark: name,
             claims,
             explained,
             ..
-        } = &stated.judgement
+        } = &stated.evaluation
         else {
             continue;
         };
@@ -138,12 +138,12 @@ fn benchmarks_that_report_holes_have_a_control_with_an_idle_processor() {
 #[test]
 fn limits_are_those_of_the_methods() {
     for stated in papers().iter().flat_map(|paper| &paper.statements) {
-        let Judgement::Claims {
+        let Evaluation::Claims {
             claims,
             method,
             limits,
             ..
-        } = &stated.judgement
+        } = &stated.evaluation
         else {
             continue;
         };
@@ -169,9 +169,9 @@ fn findings_are_described() {
     let stated = papers().iter().flat_map(|paper| &paper.statements);
     let mut wrong = Vec::new();
     for stated in stated {
-        if let Judgement::Claims {
+        if let Evaluation::Claims {
             finding: Some(page), ..
-        } = &stated.judgement
+        } = &stated.evaluation
         {
             wrong.extend(undescribed(page, &index).map(|what| format!("{}: {what}", stated.id)));
         }

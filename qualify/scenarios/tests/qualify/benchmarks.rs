@@ -185,7 +185,7 @@ fn impossible(testbed: &mut Testbed) -> Result<Findings, Error> {
 fn server_dies(testbed: &mut Testbed) -> Result<Findings, Error> {
     testbed.progress().stage("asking", SECOND);
     let (mut server, ()): (Child, ()) = ChildSpec::new("server", CHILD).spawn(20 * SECOND)?;
-    server.ask::<_, PathBuf>(&"die", 20 * SECOND)?;
+    server.request::<_, PathBuf>(&"die", 20 * SECOND)?;
     good(testbed)
 }
 
@@ -194,7 +194,7 @@ fn long(testbed: &mut Testbed) -> Result<Findings, Error> {
     let folder = MemoryFolder::create()?;
     std::fs::write(folder.path().join("records"), "some")?;
     let (mut server, ()): (Child, ()) = ChildSpec::new("server", CHILD).spawn(20 * SECOND)?;
-    let socket: PathBuf = server.ask(&"listen", 20 * SECOND)?;
+    let socket: PathBuf = server.request(&"listen", 20 * SECOND)?;
     testbed
         .progress()
         .note(format!("leaves={}", folder.path().display()));
@@ -202,7 +202,7 @@ fn long(testbed: &mut Testbed) -> Result<Findings, Error> {
     testbed
         .progress()
         .stage(format!("child={}.", server.id()), 60 * SECOND);
-    server.ask::<_, PathBuf>(&"wait", 60 * SECOND)?;
+    server.request::<_, PathBuf>(&"wait", 60 * SECOND)?;
     good(testbed)
 }
 

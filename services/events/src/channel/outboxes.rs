@@ -8,12 +8,16 @@ use super::Core;
 use crate::{
     EventError, Filter,
     consumer::{ConsumerQos, Exit, UNTIMED},
-    outbox::Outbox,
+    outbox::ChannelOutbox,
 };
 
 impl Core {
     /// The outbox of this name, which is made if there is none.
-    pub(crate) fn outbox(self: &Arc<Self>, name: &str, filter: Filter) -> Result<Arc<Outbox>, EventError> {
+    pub(crate) fn outbox(
+        self: &Arc<Self>,
+        name: &str,
+        filter: Filter,
+    ) -> Result<Arc<ChannelOutbox>, EventError> {
         if let Some(outbox) = self.federation.outboxes.find(name) {
             return Ok(outbox);
         }
@@ -27,7 +31,7 @@ impl Core {
             timing: UNTIMED,
         };
         let consumer = self.subscribe(filter, qos, Exit::Receiver)?;
-        let new = Arc::new(Outbox::new(name, consumer, self.limits.octets.batch));
+        let new = Arc::new(ChannelOutbox::new(name, consumer, self.limits.octets.batch));
         let limit = self.limits.gateways.number;
         let outbox = self.federation.outboxes.add(Arc::clone(&new), limit);
         if !outbox.as_ref().is_some_and(|outbox| Arc::ptr_eq(outbox, &new)) {
@@ -40,7 +44,7 @@ impl Core {
     }
 
     /// Removes an outbox, with its waiting events.
-    pub(crate) fn close_outbox(&self, outbox: &Arc<Outbox>) {
+    pub(crate) fn close_outbox(&self, outbox: &Arc<ChannelOutbox>) {
         self.federation.outboxes.remove(outbox);
         self.unsubscribe(&outbox.consumer);
     }

@@ -16,7 +16,7 @@ use crate::{
     EventError, Filter, channel,
     error::{gone, limit_exceeded},
     gateway::{Counters, Imported},
-    outbox::{Fetched, Outbox as Kept},
+    outbox::{ChannelOutbox, Fetched},
     rtec::punctual_events::{
         GatewayTotals, Inbox, InboxRef, Outbox, OutboxRef, Receipt, channel::OpenOutboxError,
     },
@@ -28,7 +28,7 @@ use crate::{
 #[derive(Default)]
 pub(super) struct Federation {
     inboxes: PiMutex<Vec<(Arc<State>, InboxRef)>>,
-    outboxes: PiMutex<Vec<(Arc<Kept>, OutboxRef)>>,
+    outboxes: PiMutex<Vec<(Arc<ChannelOutbox>, OutboxRef)>>,
 }
 
 /// Maximum number of octets of the name of a gateway or consumer.
@@ -79,7 +79,7 @@ impl Federation {
             host.channel.core.counters.refusals.count_malformed();
             TypeError {}
         })?;
-        let kept = host
+        let channel_outbox = host
             .channel
             .core
             .outbox(name, filter)
@@ -91,21 +91,21 @@ impl Federation {
         // Without the thread, nothing is forgotten.
         let _ = host.channel.core.watch_consumers();
         let mut outboxes = self.outboxes.lock();
-        outboxes.retain(|(kept, outbox)| {
-            if !kept.is_open() {
+        outboxes.retain(|(channel_outbox, outbox)| {
+            if !channel_outbox.is_open() {
                 let _ = host.poa.deactivate(outbox);
             }
-            kept.is_open()
+            channel_outbox.is_open()
         });
-        if let Some((_, outbox)) = outboxes.iter().find(|(one, _)| Arc::ptr_eq(one, &kept)) {
+        if let Some((_, outbox)) = outboxes.iter().find(|(one, _)| Arc::ptr_eq(one, &channel_outbox)) {
             return Ok(outbox.clone());
         }
         let servant = OutboxServant {
             host: Arc::clone(host),
-            kept: Arc::clone(&kept),
+            channel_outbox: Arc::clone(&channel_outbox),
         };
         let outbox: OutboxRef = host.poa.activate(servant).map_err(|_| limit_exceeded())?;
-        outboxes.push((kept, outbox.clone()));
+        outboxes.push((channel_outbox, outbox.clone()));
         Ok(outbox)
     }
 }
@@ -207,18 +207,19 @@ impl Inbox for InboxServant {
 
 struct OutboxServant {
     host: Arc<Host>,
-    kept: Arc<Kept>,
+    channel_outbox: Arc<ChannelOutbox>,
 }
 
 impl Outbox for OutboxServant {
     fn fetch(&self, acknowledged: u64, most: u32) -> Result<(Vec<Event>, u64, u64), SystemException> {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
-        let Fetched { number, events, lost } = self.kept.fetch(acknowledged, most).ok_or_else(gone)?;
+        let Fetched { number, events, lost } =
+            self.channel_outbox.fetch(acknowledged, most).ok_or_else(gone)?;
         Ok((events, number, lost))
     }
 
     fn close(&self) -> Result<(), SystemException> {
-        self.host.channel.core.close_outbox(&self.kept);
+        self.host.channel.core.close_outbox(&self.channel_outbox);
         Ok(())
     }
 }

@@ -268,7 +268,7 @@ impl Sink for RemoteConsumer {
         let _ = self.reference.disconnect_push_consumer();
     }
 
-    fn expelled(&self) {
+    fn disconnected_by_limit(&self) {
         if let Some(proxy) = self.proxy.upgrade() {
             proxy.end();
         }

@@ -30,10 +30,10 @@ pub fn primitives_of_the_request_path_keep_their_budgets() {
         "a condition without waiters"
     );
 
-    let (poller, bell) = (Poller::new().unwrap(), Doorbell::new().unwrap());
+    let (poller, doorbell) = (Poller::new().unwrap(), Doorbell::new().unwrap());
     let mut events = Events::with_capacity(4);
-    poller.add(&bell, 1, Interest::READ, Trigger::Edge).unwrap();
-    assert_eq!(count(&mut || bell.ring().unwrap()), 1, "ringing");
+    poller.add(&doorbell, 1, Interest::READ, Trigger::Edge).unwrap();
+    assert_eq!(count(&mut || doorbell.ring().unwrap()), 1, "ringing");
     let mut wait = |timeout| poller.wait(&mut events, timeout).unwrap();
     assert_eq!(
         count(&mut || assert_eq!(wait(None), 1)),

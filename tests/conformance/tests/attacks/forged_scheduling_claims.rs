@@ -101,7 +101,7 @@ fn short(reply: Option<Message>) -> i16 {
 
 /// Whether a request of the high lane and a thread of this process are each served within the time while a
 /// request with a forged importance sleeps at the low lane.
-fn is_served_beside_a_sleeper(target: &Target, within: Duration) -> bool {
+fn is_served_beside_a_sleeper(target: &Target, timeout: Duration) -> bool {
     let mut sleeper = request(&target.low, "wait_at_gate", 7, i32::MAX);
     target.low.hooks.await_at_gate(1);
     // A request of the high lane with a lower claim, and a thread of the application.
@@ -120,7 +120,7 @@ fn is_served_beside_a_sleeper(target: &Target, within: Duration) -> bool {
         result.unwrap();
         let _ = served.send(());
     });
-    let both = (0..2).all(|_| outcome.recv_timeout(within).is_ok());
+    let both = (0..2).all(|_| outcome.recv_timeout(timeout).is_ok());
     target.low.hooks.open_gate();
     assert_eq!(sleeper.receive().unwrap().reply().status, 0);
     for thread in [urgent, local] {

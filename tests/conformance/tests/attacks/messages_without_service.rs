@@ -324,7 +324,7 @@ fn a_peer_that_may_not_query_the_control_of_threads_loses_its_connection() {
     // With several threads, each may answer requests before it sees that another has closed the connection.
     let spec = ThreadControlSpec::default()
         .lane(LaneSpec::new(Priority::MAX).threads(1))
-        .policy(CancellationPolicy::nobody());
+        .policy(CancellationPolicy::deny_all());
     let control = scheduling.open_control(&orb, spec).unwrap();
     let Profile { port, key, .. } =
         Profile::of(&ProbeRef::from_object(control.reference().as_object().clone()));

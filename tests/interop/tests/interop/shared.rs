@@ -101,7 +101,7 @@ fn check_server(
         to_server: ours,
         to_clients: theirs,
     } = relay.traffic();
-    judge(
+    evaluate(
         sharing,
         divides,
         (ours.fragments, theirs.fragments),
@@ -136,7 +136,7 @@ fn check_client(
         to_clients: ours,
     } = relay.traffic();
     println!("{orb}: {:?}", relay.traffic());
-    judge(
+    evaluate(
         sharing,
         divides,
         (ours.fragments, theirs.fragments),
@@ -151,7 +151,7 @@ fn accepting() -> OrbBuilder {
 
 /// Whether that has passed for which the run is: numbers of fragments, ours first, and of requests to the
 /// client.
-fn judge(sharing: Sharing, divides: Divides, (ours, theirs): (usize, usize), callbacks: usize) {
+fn evaluate(sharing: Sharing, divides: Divides, (ours, theirs): (usize, usize), callbacks: usize) {
     if sharing.divides() {
         assert!(ours >= OUR_FRAGMENTS, "{ours} fragments of ours");
         match divides {

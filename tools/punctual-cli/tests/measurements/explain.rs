@@ -157,9 +157,9 @@ pub fn what_is_traced() {
     let cpu = cpu.parse().unwrap();
     affinity::set_current(&CpuSet::single(cpu)).unwrap();
     let mut server = Role::start("__cubit-server");
-    let ready = server.ask(&json!({ "transport": "Tcp", "lane_wait": "Polled" }));
+    let ready = server.request(&json!({ "transport": "Tcp", "lane_wait": "Polled" }));
     let mut client = Role::start("__cubit-client");
-    client.ask(&json!({ "ior": ready["ior"], "raw_addresses": ready["raw"] }));
+    client.request(&json!({ "ior": ready["ior"], "raw_addresses": ready["raw"] }));
     // Above client and server, which have 50.
     let mut scheduling = above_all();
     scheduling.priority.0 = 80;
@@ -176,7 +176,7 @@ pub fn what_is_traced() {
     }
     let block =
         json!({ "operation": "Long", "kind": "Ours", "length": { "Seconds": 1 }, "with_latencies": false });
-    client.ask(&json!(["block", block]));
+    client.request(&json!(["block", block]));
     hog.join().unwrap();
 }
 
@@ -205,8 +205,8 @@ impl Role {
     }
 
     /// Sends the setup or a request, and waits for the answer.
-    fn ask(&mut self, question: &Value) -> Value {
-        writeln!(self.input, "{question}").unwrap();
+    fn request(&mut self, request: &Value) -> Value {
+        writeln!(self.input, "{request}").unwrap();
         let mut line = String::new();
         self.output.read_line(&mut line).unwrap();
         let (word, value) = line.trim().split_once(' ').unwrap_or((line.trim(), "null"));

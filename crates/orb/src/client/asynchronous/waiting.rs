@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Instant};
 
 use punctual_giop::connection::ReceivedReply;
-use punctual_lane::{CallTimeouts, Outcome, ReplyBuffer, ReplyWait, Ticket};
+use punctual_lane::{CallDeadlines, Outcome, ReplyBuffer, ReplyWait, Ticket};
 use punctual_stub::{Call, WaitMode};
 use punctual_types::{Completion, SystemException};
 
@@ -77,8 +77,8 @@ fn wait(
     // Before the ticket is taken out: wakers are user code, and if one panics, the call can still be
     // abandoned.
     if let (WaitMode::Wake(waker), Some(ticket)) = (mode, place.as_ref()) {
-        replies.wake_when_ended(ticket, waker, wait.timeouts);
-        watch(lane, shared, wait.timeouts);
+        replies.wake_when_ended(ticket, waker, wait.deadlines);
+        watch(lane, shared, wait.deadlines);
     }
     let ticket = place.take().ok_or_else(broken)?;
     let ticket = match replies.wait_until(Some(Instant::now()), ticket, &wait, reply_buffer) {
@@ -96,15 +96,15 @@ fn wait(
         Ok(outcome) => return Ok(Some(outcome)),
         Err(unfinished) => unfinished,
     };
-    if let Some(timeouts) = replies.resume_notification(&ticket, notification) {
+    if let Some(deadlines) = replies.resume_notification(&ticket, notification) {
         // They may have been checked while no waker was registered.
-        watch(lane, shared, timeouts);
+        watch(lane, shared, deadlines);
     }
     *place = Some(ticket);
     refused.map_or(Ok(None), Err)
 }
 
-fn watch(lane: &Lane, shared: &SharedConnection, CallTimeouts { reply, unsent }: CallTimeouts) {
+fn watch(lane: &Lane, shared: &SharedConnection, CallDeadlines { reply, unsent }: CallDeadlines) {
     if let Some(at) = unsent.filter(|_| shared.is_congested()).or(reply) {
         lane.watch_deadline(at);
     }
@@ -125,7 +125,7 @@ fn block(
     // The request is under way.
     let refused = |error: SystemException| Some(error.with_completion(Completion::Maybe));
     if deadline.is_none()
-        && wait.timeouts.reply.is_none()
+        && wait.deadlines.reply.is_none()
         && let Err(error) = shared.purpose().ensure_served()
     {
         return Err((ticket, refused(error)));

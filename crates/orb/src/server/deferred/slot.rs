@@ -3,12 +3,12 @@
 use std::{mem, sync::Weak, time::Instant};
 
 use punctual_os::PiMutex;
-use punctual_stub::{PendingResponse, ReplyOrigin, WriteAnswer};
+use punctual_stub::{PendingResponse, ReplyOrigin, WriteReply};
 use punctual_types::{Priority, SystemException};
 
 use super::{
     DeferredReplies,
-    owed::{Owed, ReplyMemory},
+    pending_reply::{PendingReply, ReplyMemory},
 };
 use crate::configuration::Configuration;
 
@@ -28,7 +28,7 @@ struct State {
     deadline: Option<Instant>,
     priority: Option<Priority>,
     /// `None`: its client has been answered, or does not want an answer.
-    owed: Option<Owed>,
+    pending: Option<PendingReply>,
     memory: ReplyMemory,
 }
 
@@ -46,22 +46,22 @@ impl Slot {
         &self,
         of: u64,
         deadline: Option<Instant>,
-        owed: impl FnOnce(&mut ReplyMemory) -> Owed,
+        pending: impl FnOnce(&mut ReplyMemory) -> PendingReply,
     ) {
         let mut state = self.state.lock();
         (state.of, state.deadline) = (of, deadline);
-        let owed = owed(&mut state.memory);
-        state.priority = owed.priority;
-        state.owed = Some(owed);
+        let pending = pending(&mut state.memory);
+        state.priority = pending.priority;
+        state.pending = Some(pending);
     }
 
     /// Takes the request with this number, unless it has ended.
-    pub(super) fn take(&self, of: u64) -> Option<(Owed, ReplyMemory)> {
+    pub(super) fn take(&self, of: u64) -> Option<(PendingReply, ReplyMemory)> {
         let mut state = self.state.lock();
         if state.of != of {
             return None;
         }
-        Some((state.owed.take()?, mem::take(&mut state.memory)))
+        Some((state.pending.take()?, mem::take(&mut state.memory)))
     }
 
     /// Answers the request with this number with an exception, unless it has ended or is being answered.
@@ -69,8 +69,8 @@ impl Slot {
         let Some(_answering) = self.answering.try_lock() else {
             return;
         };
-        if let Some((owed, mut memory)) = self.take(of) {
-            owed.reply(configuration, &mut memory, &mut |_| Err(*exception));
+        if let Some((pending, mut memory)) = self.take(of) {
+            pending.reply(configuration, &mut memory, &mut |_| Err(*exception));
             self.give_back(of, memory);
         }
     }
@@ -90,7 +90,7 @@ impl Slot {
 }
 
 impl PendingResponse for Slot {
-    fn answer(&self, origin: ReplyOrigin, write: WriteAnswer<'_>) -> bool {
+    fn answer(&self, origin: ReplyOrigin, write: WriteReply<'_>) -> bool {
         // The number does not change while its handler exists.
         let of = self.state.lock().of;
         let answering = self.answering.lock();
@@ -99,11 +99,11 @@ impl PendingResponse for Slot {
         let Some(home) = self.home.upgrade() else {
             return false;
         };
-        let sent = taken.is_some_and(|(owed, mut memory)| {
+        let sent = taken.is_some_and(|(pending, mut memory)| {
             if origin == ReplyOrigin::DroppedHandler {
-                owed.count_unanswered();
+                pending.count_unanswered();
             }
-            let sent = owed.reply(&home.configuration, &mut memory, write);
+            let sent = pending.reply(&home.configuration, &mut memory, write);
             memory.free_large(home.configuration.limits.max_kept_buffer);
             self.give_back(of, memory);
             sent
@@ -122,6 +122,10 @@ impl PendingResponse for Slot {
     }
 
     fn is_awaited(&self) -> bool {
-        self.state.lock().owed.as_ref().is_some_and(Owed::is_awaited)
+        self.state
+            .lock()
+            .pending
+            .as_ref()
+            .is_some_and(PendingReply::is_awaited)
     }
 }

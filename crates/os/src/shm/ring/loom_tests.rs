@@ -13,8 +13,8 @@ const CAPACITY: u64 = 2;
 struct Connection {
     control: Control,
     slots: [UnsafeCell<u64>; CAPACITY as usize],
-    bell_of_reader: Notify,
-    bell_of_writer: Notify,
+    doorbell_of_reader: Notify,
+    doorbell_of_writer: Notify,
 }
 
 /// Loom fails if an octet is read while it is written, or if one side sleeps forever.
@@ -38,8 +38,8 @@ fn no_octet_is_torn_and_no_side_sleeps_for_ever() {
                 },
             },
             slots: [UnsafeCell::new(0), UnsafeCell::new(0)],
-            bell_of_reader: Notify::new(),
-            bell_of_writer: Notify::new(),
+            doorbell_of_reader: Notify::new(),
+            doorbell_of_writer: Notify::new(),
         });
         let writing = {
             let connection = connection.clone();
@@ -58,7 +58,7 @@ fn write_all(connection: &Connection, octets: u64) {
         let count = room.min(octets - next);
         if count == 0 {
             if !writer.wait(&connection.control).unwrap() {
-                connection.bell_of_writer.wait();
+                connection.doorbell_of_writer.wait();
             }
             continue;
         }
@@ -68,7 +68,7 @@ fn write_all(connection: &Connection, octets: u64) {
             next += 1;
         }
         if writer.publish(&connection.control, count) {
-            connection.bell_of_reader.notify();
+            connection.doorbell_of_reader.notify();
         }
     }
 }
@@ -86,10 +86,10 @@ fn read_all(connection: &Connection, octets: u64) {
         }
         let settled = reader.settle(&connection.control, available, true).unwrap();
         if settled.wake_writer {
-            connection.bell_of_writer.notify();
+            connection.doorbell_of_writer.notify();
         }
         if settled.is_empty && next < octets {
-            connection.bell_of_reader.wait();
+            connection.doorbell_of_reader.wait();
         }
     }
 }

@@ -45,7 +45,7 @@ fn a_stream_of_octets_arrives_in_order_across_the_rings_end() {
 }
 
 #[test]
-fn the_bell_is_rung_only_if_the_peer_sleeps() {
+fn the_doorbell_is_rung_only_if_the_peer_sleeps() {
     let (server, client, _memory) = pair(MIN_RING_SIZE);
     let mut buffer = [0; 8];
     assert!(client.write(b"a").unwrap().wake, "the reader starts asleep");

@@ -48,8 +48,10 @@ fn at_head(hosts: u8, cancelled: bool) -> Whereabouts {
 fn while_at_last_host(hosts: &[Host; 3], manner: i32, cancel: impl FnOnce(DistributableThreadId)) {
     thread::scope(|scope| {
         let sent = scope.spawn(|| kind_of(hosts[0].sends(manner)));
-        eventually("the head is at the last host", || hosts[2].visitor().is_some());
-        cancel(hosts[2].visitor().unwrap());
+        eventually("the head is at the last host", || {
+            hosts[2].received_thread().is_some()
+        });
+        cancel(hosts[2].received_thread().unwrap());
         if manner == DEAF {
             hosts[2].tracker.0.released.store(1, Ordering::SeqCst);
         }
@@ -128,8 +130,8 @@ fn a_thread_that_returns_to_its_first_host_is_found_there() {
     drop(end);
     thread::scope(|scope| {
         let sent = scope.spawn(|| kind_of(hosts[0].sends_by(&by, WORK)));
-        eventually("the head has returned", || hosts[0].visitor().is_some());
-        let id = hosts[0].visitor().unwrap();
+        eventually("the head has returned", || hosts[0].received_thread().is_some());
+        let id = hosts[0].received_thread().unwrap();
         let here = hosts[0].scheduling.lookup(id).unwrap();
         assert_eq!(here.whereabouts(LONG), Ok(at_head(0, false)));
         let there = hosts[1].scheduling.lookup(id).unwrap();
@@ -188,15 +190,15 @@ fn a_control_responds_while_all_other_lanes_are_busy() {
             busy.scheduling.threads() == THREADS
         });
         // No thread is left for another request.
-        let impatient: TrackerRef = by
+        let with_timeout: TrackerRef = by
             .as_object()
             .with_timeout(Duration::from_millis(100))
             .unchecked();
         assert_eq!(
-            impatient.track(RETURN).unwrap_err().kind,
+            with_timeout.track(RETURN).unwrap_err().kind,
             SystemExceptionKind::Timeout
         );
-        let id = busy.visitor().unwrap();
+        let id = busy.received_thread().unwrap();
         let thread = RemoteThread::find(id, slice::from_ref(&control), LONG).unwrap();
         assert_eq!(thread.cancel(LONG), Ok(at_head(0, true)));
         assert_eq!(busy.tracker.0.results.lock().len(), 0, "all are still busy");
@@ -213,12 +215,12 @@ fn a_control_responds_while_all_other_lanes_are_busy() {
 
 #[test]
 fn a_calling_host_may_cancel_and_others_may_not() {
-    let only_callers = CancellationPolicy::nobody().callers(true);
+    let only_callers = CancellationPolicy::deny_all().callers(true);
     let last = Host::answering(
         Host::scheduling(),
         ThreadControlSpec::default().policy(only_callers),
     );
-    let deaf = ThreadControlSpec::default().policy(CancellationPolicy::nobody());
+    let deaf = ThreadControlSpec::default().policy(CancellationPolicy::deny_all());
     let refusing = Host::answering(Host::scheduling(), deaf);
     let first = Host::new();
     let control = first.control_at(&last);
@@ -228,8 +230,8 @@ fn a_calling_host_may_cancel_and_others_may_not() {
             let refused = RemoteThread::find(DistributableThreadId(1), slice::from_ref(&control), LONG);
             assert_eq!(refused.unwrap_err().minor, Minor::CONTROL_REFUSED);
             let sent = scope.spawn(|| kind_of(first.sends(WORK)));
-            eventually("the head has arrived", || host.visitor().is_some());
-            let id = host.visitor().unwrap();
+            eventually("the head has arrived", || host.received_thread().is_some());
+            let id = host.received_thread().unwrap();
             let found = first.scheduling.lookup(id).unwrap().cancel_everywhere(LONG);
             assert_eq!(found.unwrap().place, place);
             if place == Place::OutOfReach {

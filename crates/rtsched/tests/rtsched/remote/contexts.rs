@@ -234,8 +234,8 @@ fn an_id_that_is_active_here_is_refused_and_its_thread_continues() {
     let by: TrackerRef = caller.orb.resolve(&host.ior()).unwrap();
     thread::scope(|scope| {
         let sent = scope.spawn(|| kind_of(caller.sends_by(&by, WORK)));
-        eventually("it has arrived", || host.visitor().is_some());
-        let id = host.visitor().unwrap();
+        eventually("it has arrived", || host.received_thread().is_some());
+        let id = host.received_thread().unwrap();
         let forged = forger.sends(Some(written(&of(id.0))), &host).unwrap_err();
         assert_eq!(
             (forged.kind, forged.minor, forged.completed),

@@ -86,12 +86,12 @@ fn a_call_to_a_stopped_host_ends_by_its_deadline() {
     signal(&silent, "STOP");
     eventually("all its threads have stopped", || has_stopped(&silent));
     let by: TrackerRef = first.orb.resolve(&silent.ior).unwrap();
-    let impatient: TrackerRef = by
+    let with_timeout: TrackerRef = by
         .as_object()
         .with_timeout(Duration::from_millis(100))
         .unchecked();
     assert_eq!(
-        kind_of(first.sends_by(&impatient, RETURN)),
+        kind_of(first.sends_by(&with_timeout, RETURN)),
         Err(SystemExceptionKind::Timeout)
     );
     assert_eq!(first.scheduling.threads(), 0);
@@ -139,13 +139,15 @@ fn a_thread_whose_caller_has_died_ends_with_its_request() {
     *last.tracker.0.key.lock() = Some(key);
     thread::scope(|scope| {
         let sent = scope.spawn(|| kind_of(first.sends(WORK)));
-        eventually("the head is at the last host", || last.visitor().is_some());
+        eventually("the head is at the last host", || {
+            last.received_thread().is_some()
+        });
         dying.kill();
         assert_eq!(sent.join().unwrap(), Err(SystemExceptionKind::CommFailure));
     });
     assert_eq!(first.scheduling.threads(), 0);
     // No caller waits for it; it is known until its servant returns, and can be cancelled.
-    let id = last.visitor().unwrap();
+    let id = last.received_thread().unwrap();
     let orphan = last.scheduling.lookup(id).unwrap();
     assert!(orphan.cancel_everywhere(LONG).unwrap().cancelled);
     eventually("the orphan has ended", || last.scheduling.threads() == 0);
@@ -161,7 +163,7 @@ fn an_abandoned_upcall_does_not_continue_as_the_thread() {
     let hosts = [Host::new(), Host::new()];
     hosts[0].leads_to(&hosts[1].ior());
     let by: TrackerRef = hosts[0].orb.resolve(&hosts[1].ior()).unwrap();
-    let impatient: TrackerRef = by
+    let with_timeout: TrackerRef = by
         .as_object()
         .with_timeout(Duration::from_millis(100))
         .unchecked();
@@ -169,9 +171,9 @@ fn an_abandoned_upcall_does_not_continue_as_the_thread() {
         .scheduling
         .current()
         .segment("track", IMPORTANCE, |_| {
-            let told = impatient.track(DEAF).unwrap_err();
+            let told = with_timeout.track(DEAF).unwrap_err();
             assert_eq!(told.kind, SystemExceptionKind::Timeout);
-            eventually("the upcall still runs", || hosts[1].visitor().is_some());
+            eventually("the upcall still runs", || hosts[1].received_thread().is_some());
             // A thread has one head.
             let refused: SystemException = by.track(RETURN).unwrap_err();
             hosts[1].tracker.0.released.store(1, Ordering::SeqCst);

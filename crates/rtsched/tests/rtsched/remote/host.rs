@@ -90,8 +90,8 @@ impl Host {
         self.orb.resolve(&ior).unwrap()
     }
 
-    pub fn visitor(&self) -> Option<DistributableThreadId> {
-        *self.tracker.0.visitor.lock()
+    pub fn received_thread(&self) -> Option<DistributableThreadId> {
+        *self.tracker.0.received_thread.lock()
     }
 
     /// Runs a thread that begins here and calls the next host.

@@ -35,7 +35,7 @@ pub struct State {
     pub scheduling: RtScheduling,
     pub next: PiMutex<Option<TrackerRef>>,
     /// Id of the thread at the end of the calls.
-    pub visitor: PiMutex<Option<DistributableThreadId>>,
+    pub received_thread: PiMutex<Option<DistributableThreadId>>,
     /// Releases threads that work.
     pub released: AtomicU32,
     /// Results of calls that have ended.
@@ -53,7 +53,7 @@ impl Tracker {
         Self(Arc::new(State {
             scheduling: scheduling.clone(),
             next: PiMutex::new(None),
-            visitor: PiMutex::new(None),
+            received_thread: PiMutex::new(None),
             released: AtomicU32::new(0),
             results: PiMutex::new(Vec::new()),
             scheduled_by: PiMutex::new(None),
@@ -75,7 +75,7 @@ impl Tracker {
 
     fn behave(&self, manner: i32) -> Result<i32, SystemException> {
         let current = self.0.scheduling.current();
-        *self.0.visitor.lock() = Some(current.id()?);
+        *self.0.received_thread.lock() = Some(current.id()?);
         *self.0.scheduled_by.lock() = Some(current.scheduling_parameter()?);
         if let Some(key) = *self.0.key.lock() {
             key.set(1).expect("a distributable thread runs");
@@ -96,7 +96,7 @@ impl Tracker {
             }
             std::thread::sleep(Duration::from_millis(1));
         };
-        *self.0.visitor.lock() = None;
+        *self.0.received_thread.lock() = None;
         result.map(|()| manner)
     }
 }

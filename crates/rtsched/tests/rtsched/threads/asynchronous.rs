@@ -350,8 +350,8 @@ fn values_of_a_spawned_thread_end_with_it() {
     let (client, server) = (Host::with_replies(cooperative()), Host::new());
     let scheduling = server.scheduling.clone();
     let spec = ThreadSpec::new(Housekeeper::NAME);
-    let visitors = Arc::clone(server.scheduling.retained_storage());
-    let _housekeeper = Housekeeper::start(visitors, spec, move || scheduling.current().now()).unwrap();
+    let retained = Arc::clone(server.scheduling.retained_storage());
+    let _housekeeper = Housekeeper::start(retained, spec, move || scheduling.current().now()).unwrap();
     let worker = server.serve(move |value| {
         key.set(7).unwrap();
         Ok(value)

@@ -158,19 +158,19 @@ fn as_many_run_as_there_are_processors() {
         .build()
         .unwrap();
     let current = scheduling.current();
-    let (started, go_on) = (Arc::new(Gate::new()), Arc::new(Gate::new()));
+    let (started, resume) = (Arc::new(Gate::new()), Arc::new(Gate::new()));
     current
         .segment("main", importance(1), |_| {
-            let (starts, goes_on) = (Arc::clone(&started), Arc::clone(&go_on));
+            let (starts, resumed) = (Arc::clone(&started), Arc::clone(&resume));
             current.spawn("second", None, None, SpawnSpec::default(), move || {
                 starts.open();
-                goes_on.pass(None);
+                resumed.pass(None);
             })?;
             // While this one runs.
             started.pass(None);
             current.spawn("third", Some(importance(0)), None, SpawnSpec::default(), || ())?;
             await_status(&scheduling, "third", ThreadStatus::Ready);
-            go_on.open();
+            resume.open();
             Ok::<_, SchedulingError>(())
         })
         .unwrap();

@@ -13,7 +13,7 @@ use crate::attacks::{attack::long_keys::message, flood::Flood, target::Target};
 
 /// Sends the messages of [`super::long_keys`] to a thread that reads and ignores them, on the server's CPU
 /// and at the lowest real-time priority.
-pub(super) fn elsewhere(target: &Target, until: Instant) -> u64 {
+pub(super) fn elsewhere(target: &Target, deadline: Instant) -> u64 {
     let flood = Flood::of(&message(target), 1);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port of this host is free");
     let mut elsewhere = target.clone();
@@ -30,7 +30,7 @@ pub(super) fn elsewhere(target: &Target, until: Instant) -> u64 {
             while matches!(line.read(&mut octets), Ok(1..)) {}
         }
     });
-    let operations = flood.run(&elsewhere, until);
+    let operations = flood.run(&elsewhere, deadline);
     // If there was none, it still waits for it.
     drop(TcpStream::connect(elsewhere.tcp));
     drop(reader.map(|reader| reader.join()));

@@ -18,18 +18,18 @@ const LARGE: usize = 4 << 20;
 const BURST: usize = 4 << 20;
 
 /// Continues a request with fragments without content, forever: it never exceeds the limit of a message.
-pub(super) fn empty(version: Version, target: &Target, until: Instant) -> u64 {
+pub(super) fn empty(version: Version, target: &Target, deadline: Instant) -> u64 {
     let id = if version >= Version::V1_2 { 4 } else { 0 };
     let first = first_part(request(version, target, &target.key, "swallow", octets(8)));
     let flood = Flood {
         opening: first,
         ..Flood::of(&fragment(version, id), AT_A_TIME)
     };
-    flood.run(target, until)
+    flood.run(target, deadline)
 }
 
 /// Makes the buffer of its connection grow, and fills it with fragments of 16 octets.
-pub(super) fn small(target: &Target, until: Instant) -> u64 {
+pub(super) fn small(target: &Target, deadline: Instant) -> u64 {
     let version = Version::V1_1;
     let mut opening = request(version, target, &target.key, "swallow", octets(LARGE));
     opening.extend(first_part(request(
@@ -44,11 +44,11 @@ pub(super) fn small(target: &Target, until: Instant) -> u64 {
         opening,
         ..Flood::of(&fragment, BURST / fragment.len())
     };
-    flood.run(target, until)
+    flood.run(target, deadline)
 }
 
 /// Begins a large request, and cancels others.
-pub(super) fn cancelled(target: &Target, until: Instant) -> u64 {
+pub(super) fn cancelled(target: &Target, deadline: Instant) -> u64 {
     let version = Version::V1_1;
     let mut cancel = Vec::new();
     write_cancel_request(&mut cancel, version, 7);
@@ -57,5 +57,5 @@ pub(super) fn cancelled(target: &Target, until: Instant) -> u64 {
         opening: first,
         ..Flood::of(&cancel, AT_A_TIME)
     };
-    flood.run(target, until)
+    flood.run(target, deadline)
 }

@@ -15,8 +15,8 @@ const CONNECTIONS: usize = 64;
 const OCTETS: usize = (8 << 20) - 4096;
 
 /// Sends all but the last octet of a large request over each connection, and waits.
-pub(super) fn half_messages(target: &Target, until: Instant) -> u64 {
+pub(super) fn half_messages(target: &Target, deadline: Instant) -> u64 {
     let mut request = request(Version::V1_2, target, &target.key, "swallow", octets(OCTETS));
     request.pop();
-    hold(target, CONNECTIONS, &request, until)
+    hold(target, CONNECTIONS, &request, deadline)
 }

@@ -8,6 +8,6 @@ use crate::attacks::{flood::hold, target::Target};
 const CONNECTIONS: usize = 1_100;
 
 /// Takes the lane's connections, and the process's files.
-pub(super) fn idle(target: &Target, until: Instant) -> u64 {
-    hold(target, CONNECTIONS, &[], until)
+pub(super) fn idle(target: &Target, deadline: Instant) -> u64 {
+    hold(target, CONNECTIONS, &[], deadline)
 }

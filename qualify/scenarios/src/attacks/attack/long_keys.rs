@@ -10,8 +10,8 @@ use crate::attacks::{flood::Flood, messages::request, target::Target};
 const OCTETS: usize = (8 << 20) - 4096;
 
 /// Sends requests with such keys.
-pub(super) fn long_keys(target: &Target, until: Instant) -> u64 {
-    Flood::of(&message(target), 1).run(target, until)
+pub(super) fn long_keys(target: &Target, deadline: Instant) -> u64 {
+    Flood::of(&message(target), 1).run(target, deadline)
 }
 
 pub(super) fn message(target: &Target) -> Vec<u8> {

@@ -6,7 +6,7 @@ mod fragments;
 mod half_messages;
 mod idle;
 mod long_keys;
-mod newcomers;
+mod new_connections;
 mod refused;
 mod unread;
 
@@ -15,7 +15,7 @@ use std::time::Instant;
 use punctual_giop::Version;
 use serde::{Deserialize, Serialize};
 
-pub(super) use self::newcomers::{Newcomers, TIMEOUT, newcomers};
+pub(super) use self::new_connections::{NewConnections, TIMEOUT, new_connections};
 use super::{LANES, target::Target};
 
 /// One attack on one lane.
@@ -154,22 +154,22 @@ const fn attack(
 impl Kind {
     /// Attacks a lane until the time is over; returns the number of operations: connections, messages or
     /// fragments. A server that refuses is no error.
-    pub(super) fn run(self, target: &Target, until: Instant) -> u64 {
+    pub(super) fn run(self, target: &Target, deadline: Instant) -> u64 {
         match self {
-            Self::AcceptsOverTcp => accepts::over_tcp(target, until),
-            Self::AcceptsInSharedMemory => accepts::in_shared_memory(target, until),
-            Self::AcceptsWithMemory => accepts::with_memory(target, until),
-            Self::EmptyFragments { minor } => fragments::empty(Version { major: 1, minor }, target, until),
-            Self::SmallFragments => fragments::small(target, until),
-            Self::CancelledFragments => fragments::cancelled(target, until),
-            Self::Refused => refused::requests(target, until),
-            Self::Cancels => refused::cancels(target, until),
-            Self::Locates => refused::locates(target, until),
-            Self::Idle => idle::idle(target, until),
-            Self::LongKeys => long_keys::long_keys(target, until),
-            Self::Unread => unread::unread(target, until),
-            Self::HalfMessages => half_messages::half_messages(target, until),
-            Self::Elsewhere => elsewhere::elsewhere(target, until),
+            Self::AcceptsOverTcp => accepts::over_tcp(target, deadline),
+            Self::AcceptsInSharedMemory => accepts::in_shared_memory(target, deadline),
+            Self::AcceptsWithMemory => accepts::with_memory(target, deadline),
+            Self::EmptyFragments { minor } => fragments::empty(Version { major: 1, minor }, target, deadline),
+            Self::SmallFragments => fragments::small(target, deadline),
+            Self::CancelledFragments => fragments::cancelled(target, deadline),
+            Self::Refused => refused::requests(target, deadline),
+            Self::Cancels => refused::cancels(target, deadline),
+            Self::Locates => refused::locates(target, deadline),
+            Self::Idle => idle::idle(target, deadline),
+            Self::LongKeys => long_keys::long_keys(target, deadline),
+            Self::Unread => unread::unread(target, deadline),
+            Self::HalfMessages => half_messages::half_messages(target, deadline),
+            Self::Elsewhere => elsewhere::elsewhere(target, deadline),
         }
     }
 }

@@ -47,9 +47,9 @@ fn each_attack_ends_when_its_time_is_over() {
     for attack in &ATTACKS {
         // On a busy machine the first message may need longer than the shortest time.
         let operations = [150, 1_500, 15_000].into_iter().find_map(|milliseconds| {
-            let until = Instant::now() + Duration::from_millis(milliseconds);
-            let operations = attack.kind.run(&target, until);
-            assert!(until.elapsed() < Duration::from_secs(60), "{attack:?}");
+            let deadline = Instant::now() + Duration::from_millis(milliseconds);
+            let operations = attack.kind.run(&target, deadline);
+            assert!(deadline.elapsed() < Duration::from_secs(60), "{attack:?}");
             (operations > 0).then_some(operations)
         });
         assert!(operations.is_some(), "{attack:?}");

@@ -12,9 +12,9 @@ const CONNECTIONS: usize = 64;
 const REPLY: u32 = 7 << 20;
 
 /// Requests one large reply over each connection, and waits.
-pub(super) fn unread(target: &Target, until: Instant) -> u64 {
+pub(super) fn unread(target: &Target, deadline: Instant) -> u64 {
     let request = request(Version::V1_2, target, &target.key, "produce", |encoder| {
         REPLY.encode(encoder)
     });
-    hold(target, CONNECTIONS, &request, until)
+    hold(target, CONNECTIONS, &request, deadline)
 }

@@ -95,7 +95,7 @@ impl Role for Aircraft {
 
 impl Job for Fly {
     const NAME: &'static str = "fly";
-    type Answer = Flown;
+    type Reply = Flown;
 
     fn run(self) -> Result<Flown, Error> {
         let operations = operations::all();

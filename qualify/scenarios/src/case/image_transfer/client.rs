@@ -68,7 +68,7 @@ pub(super) struct PluggedIn;
 
 impl Task<Client> for PluggedIn {
     const NAME: &'static str = "plugged-in";
-    type Answer = ();
+    type Reply = ();
 
     fn perform(self, client: &mut Client) -> Result<(), Error> {
         network::connect()?;
@@ -157,7 +157,7 @@ pub(super) struct Stage {
 
 impl Task<Client> for Download {
     const NAME: &'static str = "download";
-    type Answer = Downloaded;
+    type Reply = Downloaded;
 
     fn perform(self, client: &mut Client) -> Result<Downloaded, Error> {
         let link = client.link.as_ref().ok_or("there is no link")?;

@@ -54,9 +54,9 @@ impl Experiment for ImageTransfer {
         let (server, program) = server_of(Missing::of(server::omniorb::provide())?, &mut trial.outcome);
         trial.text("server", server);
         trial.text("scale", scale.to_string());
-        let limit = Self::expected(trial.length()) * 3;
+        let timeout = Self::expected(trial.length()) * 3;
         let setup = ServerSetup { program, scale };
-        let mut system = match System::start(&trial.testbed.places, setup, limit)? {
+        let mut system = match System::start(&trial.testbed.places, setup, timeout)? {
             Ok(system) => system,
             Err(missing) => {
                 for claim in claims::ALL {
@@ -157,7 +157,7 @@ struct System {
 
 impl System {
     /// Starts them; the inner error states what is missing.
-    fn start(places: &Places, setup: ServerSetup, limit: Duration) -> Result<Result<Self, String>, Error> {
+    fn start(places: &Places, setup: ServerSetup, timeout: Duration) -> Result<Result<Self, String>, Error> {
         let scale = setup.scale;
         let server = ChildSpec::of::<Server>("server").affinity(places.driver.clone());
         let (mut server, folder) = server.start::<Server>(&setup, TIMEOUT)?;
@@ -174,7 +174,7 @@ impl System {
         client.perform(&PluggedIn, TIMEOUT)?;
         let killers = vec![client.killer()?, server.killer()?, environment.killer()?];
         Ok(Ok(Self {
-            _watchdog: Watchdog::start(limit + TIMEOUT, killers, &places.driver)?,
+            _watchdog: Watchdog::start(timeout + TIMEOUT, killers, &places.driver)?,
             client,
             server,
             environment,

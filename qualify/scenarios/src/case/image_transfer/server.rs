@@ -86,7 +86,7 @@ pub(super) struct Plug {
 
 impl Task<Server> for Plug {
     const NAME: &'static str = "plug";
-    type Answer = ();
+    type Reply = ();
 
     fn perform(self, server: &mut Server) -> Result<(), Error> {
         network::plug_into(self.client)?;

@@ -56,7 +56,7 @@ impl Role for Calculator {
 
 impl Job for Compute {
     const NAME: &'static str = "compute";
-    type Answer = Computed;
+    type Reply = Computed;
 
     fn run(self) -> Result<Computed, Error> {
         let spec = fifo("computes", PRIORITY).stack_bytes(STACK_BYTES);

@@ -88,9 +88,9 @@ impl Role for Operations {
 
 impl Task<Operations> for Run {
     const NAME: &'static str = "run";
-    type Answer = Measured<Response>;
+    type Reply = Measured<Response>;
 
-    fn perform(self, operations: &mut Operations) -> Result<Self::Answer, Error> {
+    fn perform(self, operations: &mut Operations) -> Result<Self::Reply, Error> {
         timed(|| run(&operations.0, self))
     }
 }

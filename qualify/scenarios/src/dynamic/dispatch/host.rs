@@ -109,7 +109,7 @@ pub(super) struct Plug(pub(super) u32);
 
 impl Task<Process> for Plug {
     const NAME: &'static str = "plug";
-    type Answer = ();
+    type Reply = ();
 
     fn perform(self, _: &mut Process) -> Result<(), Error> {
         network::plug_into(self.0)
@@ -122,7 +122,7 @@ pub(super) struct Connect;
 
 impl Task<Process> for Connect {
     const NAME: &'static str = "connect";
-    type Answer = ();
+    type Reply = ();
 
     fn perform(self, _: &mut Process) -> Result<(), Error> {
         network::connect()
@@ -138,7 +138,7 @@ pub(super) struct Start {
 
 impl Task<Process> for Start {
     const NAME: &'static str = "start";
-    type Answer = ();
+    type Reply = ();
 
     fn perform(self, process: &mut Process) -> Result<(), Error> {
         process.threads = process.executor.start(self.origin_ns, &self.other)?;
@@ -152,7 +152,7 @@ pub(super) struct Finish;
 
 impl Task<Process> for Finish {
     const NAME: &'static str = "finish";
-    type Answer = Record;
+    type Reply = Record;
 
     fn perform(self, process: &mut Process) -> Result<Record, Error> {
         process.executor.finish(mem::take(&mut process.threads))

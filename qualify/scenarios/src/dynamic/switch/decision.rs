@@ -47,9 +47,9 @@ pub(super) struct Decide {
 
 impl Task<Dispatcher> for Decide {
     const NAME: &'static str = "decide";
-    type Answer = Measured<Decided>;
+    type Reply = Measured<Decided>;
 
-    fn perform(self, _: &mut Dispatcher) -> Result<Self::Answer, Error> {
+    fn perform(self, _: &mut Dispatcher) -> Result<Self::Reply, Error> {
         timed(|| run(fifo("decides", PRIORITY), move || measure(self)))
     }
 }

@@ -152,9 +152,9 @@ struct HandOver {
 
 impl Task<Dispatcher> for HandOver {
     const NAME: &'static str = "hand-over";
-    type Answer = Measured<Vec<Sample>>;
+    type Reply = Measured<Vec<Sample>>;
 
-    fn perform(self, dispatcher: &mut Dispatcher) -> Result<Self::Answer, Error> {
+    fn perform(self, dispatcher: &mut Dispatcher) -> Result<Self::Reply, Error> {
         let Self { way, switches, stall } = self;
         timed(|| hand_over::hand_over(&dispatcher.scheduling, way, switches, stall))
     }

@@ -196,9 +196,9 @@ impl Turns {
 
 impl Task<Dispatcher> for Reorder {
     const NAME: &'static str = "reorder";
-    type Answer = Measured<Reordered>;
+    type Reply = Measured<Reordered>;
 
-    fn perform(self, dispatcher: &mut Dispatcher) -> Result<Self::Answer, Error> {
+    fn perform(self, dispatcher: &mut Dispatcher) -> Result<Self::Reply, Error> {
         timed(|| self.measure(&dispatcher.scheduling))
     }
 }

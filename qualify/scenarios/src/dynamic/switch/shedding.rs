@@ -148,9 +148,9 @@ impl Shed {
 
 impl Task<Dispatcher> for Shed {
     const NAME: &'static str = "shed";
-    type Answer = Measured<f64>;
+    type Reply = Measured<f64>;
 
-    fn perform(self, dispatcher: &mut Dispatcher) -> Result<Self::Answer, Error> {
+    fn perform(self, dispatcher: &mut Dispatcher) -> Result<Self::Reply, Error> {
         timed(|| self.measure(&dispatcher.scheduling))
     }
 }

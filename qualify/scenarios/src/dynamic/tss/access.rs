@@ -175,7 +175,7 @@ thread_local! {
 
 impl Job for Access {
     const NAME: &'static str = "access";
-    type Answer = Block;
+    type Reply = Block;
 
     fn run(self) -> Result<Block, Error> {
         measure(self)

@@ -151,7 +151,7 @@ fn written(threads: usize) -> Result<(StorageKey, Vec<ThreadStorage>), StorageEr
 
 impl Job for Attach {
     const NAME: &'static str = "attach";
-    type Answer = Block;
+    type Reply = Block;
 
     fn run(self) -> Result<Block, Error> {
         run(fifo("attaches", PRIORITY), move || self.measure())?

@@ -61,7 +61,7 @@ pub(super) struct Create {
 impl Job for Create {
     const NAME: &'static str = "create";
     /// The time of each creation, in nanoseconds, including readings of the clock.
-    type Answer = Vec<u64>;
+    type Reply = Vec<u64>;
 
     fn run(self) -> Result<Vec<u64>, Error> {
         create(self.maker, self.keys)

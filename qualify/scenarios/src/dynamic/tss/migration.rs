@@ -103,7 +103,7 @@ impl Visited {
 
 impl Job for Migrate {
     const NAME: &'static str = "migrate";
-    type Answer = Migrated;
+    type Reply = Migrated;
 
     fn run(self) -> Result<Migrated, Error> {
         let hosts = [(); 2].map(|()| -> Result<_, Error> {

@@ -69,7 +69,7 @@ impl Counters {
 
 impl Task<Channel> for Collocated {
     const NAME: &'static str = "collocated";
-    type Answer = Rate;
+    type Reply = Rate;
 
     fn perform(self, process: &mut Channel) -> Result<Rate, RoleError> {
         let priority = Priority::new(HIGH)?;

@@ -27,7 +27,7 @@ impl Role for Scavenger {
 
 impl Task<Scavenger> for Spin {
     const NAME: &'static str = "spin";
-    type Answer = Spun;
+    type Reply = Spun;
 
     fn perform(self, _: &mut Scavenger) -> Result<Spun, Error> {
         Ok(Spun::of(self.length))

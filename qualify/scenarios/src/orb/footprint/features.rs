@@ -38,7 +38,7 @@ pub(super) fn measure(trial: &mut Trial<'_>) -> Option<Program> {
     match programs() {
         Ok(mut programs) => {
             rows(&programs, &mut trial.outcome);
-            let judged = match trial.testbed.is_under(&WITH_THREADS) {
+            let evaluated = match trial.testbed.is_under(&WITH_THREADS) {
                 true => DISTRIBUTABLE,
                 false => "minimal",
             };
@@ -46,7 +46,7 @@ pub(super) fn measure(trial: &mut Trial<'_>) -> Option<Program> {
                 CLAIM,
                 "octets of distributable threads in a program that has none",
                 "Punctual's limit",
-                programs[judged].octets(RTSCHED) as f64,
+                programs[evaluated].octets(RTSCHED) as f64,
                 0.0,
             ));
             programs.remove("minimal")

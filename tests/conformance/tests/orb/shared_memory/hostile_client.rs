@@ -22,8 +22,8 @@ pub struct HostileClient {
     memory: File,
     mapped: Mapped,
     _segment: Segment,
-    ear: OwnedFd,
-    ringer: OwnedFd,
+    receiver: OwnedFd,
+    sender: OwnedFd,
     random: u64,
     written: u64,
 }
@@ -77,8 +77,8 @@ impl HostileClient {
             })
             .flatten()
             .collect();
-        let ringer = descriptors.pop().unwrap();
-        let ear = descriptors.pop().unwrap();
+        let sender = descriptors.pop().unwrap();
+        let receiver = descriptors.pop().unwrap();
         let memory = File::from(descriptors.pop().unwrap());
         let others = mapped::addresses(&memory);
         // Only who seals the memory is connected.
@@ -89,8 +89,8 @@ impl HostileClient {
             memory,
             mapped,
             _segment: segment,
-            ear,
-            ringer,
+            receiver,
+            sender,
             random: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1,
             written: 0,
         }
@@ -117,7 +117,7 @@ impl HostileClient {
     }
 
     fn ring(&self) -> bool {
-        match rustix::io::write(&self.ringer, &[1]) {
+        match rustix::io::write(&self.sender, &[1]) {
             Ok(_) | Err(rustix::io::Errno::AGAIN) => false,
             Err(error) => {
                 assert_eq!(error, rustix::io::Errno::PIPE);
@@ -142,7 +142,7 @@ impl HostileClient {
             u64::from_ne_bytes(written) >= count as u64
         });
         let mut rings = [0; 64];
-        let rung = rustix::io::read(&self.ear, &mut rings).map_err(io::Error::from);
+        let rung = rustix::io::read(&self.receiver, &mut rings).map_err(io::Error::from);
         assert!(rung.unwrap() > 0, "and has rung");
         let mut octets = vec![0; count];
         self.memory.read_exact_at(&mut octets, RINGS).unwrap();

@@ -12,7 +12,7 @@ use std::{
 };
 
 use punctual_fixtures::wire::COMMON;
-use punctual_os::shm::{Ear, Ringer, Segment, bell};
+use punctual_os::shm::{DoorbellReceiver, DoorbellSender, Segment, doorbell};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
 use super::mapped::Mapped;
@@ -21,8 +21,8 @@ use super::mapped::Mapped;
 pub struct HostileServer {
     segment: Segment,
     mapped: Mapped,
-    ear: Ear,
-    ringer: Ringer,
+    receiver: DoorbellReceiver,
+    sender: DoorbellSender,
     random: u64,
 }
 
@@ -42,8 +42,8 @@ impl HostileServer {
         let (segment, memory) = Segment::create(RING_SIZE).unwrap();
         let memory = File::from(memory);
         let mapped = Mapped::find(&memory, &[]);
-        let (ear, of_client) = bell().unwrap();
-        let (for_client, ringer) = bell().unwrap();
+        let (receiver, of_client) = doorbell().unwrap();
+        let (for_client, sender) = doorbell().unwrap();
         let (for_client, of_client) = (OwnedFd::from(for_client), OwnedFd::from(of_client));
         let descriptors = [memory.as_fd(), for_client.as_fd(), of_client.as_fd()];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
@@ -56,8 +56,8 @@ impl HostileServer {
         Self {
             segment,
             mapped,
-            ear,
-            ringer,
+            receiver,
+            sender,
             random: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1,
         }
     }
@@ -73,7 +73,7 @@ impl HostileServer {
     pub fn receive(&self) -> Option<u32> {
         let (mut octets, mut buffer) = (Vec::new(), [0; 4096]);
         let until = Instant::now() + Duration::from_secs(1);
-        while Instant::now() < until && !self.ear.is_hung_up() {
+        while Instant::now() < until && !self.receiver.is_hung_up() {
             let read = self.segment.read(&mut buffer, false).ok()?;
             octets.extend_from_slice(&buffer[..read.count]);
             if let Some(id) = octets.get(12..16) {
@@ -87,7 +87,7 @@ impl HostileServer {
     /// Writes as an honest server does, though always ringing.
     pub fn send(&self, octets: &[u8]) {
         let _ = self.segment.write(octets);
-        self.ringer.ring();
+        self.sender.ring();
     }
 
     /// The honest answer, 42.
@@ -103,6 +103,6 @@ impl HostileServer {
             _ => self.random() % (CONTROL / 8) * 8,
         };
         self.mapped.write_all_at(&(value >> shift).to_ne_bytes(), at);
-        self.ringer.ring();
+        self.sender.ring();
     }
 }

@@ -77,7 +77,7 @@ pub fn interrupt_threads(system: &System) -> Finding {
         .map(|line| format!("irq/{}-", line.irq))
         .collect();
     let of_network = |name: &str| irqs.iter().any(|irq| name.starts_with(irq.as_str()));
-    judge(
+    evaluate(
         system,
         subject,
         of_network,
@@ -121,7 +121,7 @@ pub fn napi(system: &System) -> Finding {
             .iter()
             .any(|device| name.starts_with(&format!("napi/{device}-")))
     };
-    judge(
+    evaluate(
         system,
         subject,
         of_device,
@@ -130,7 +130,7 @@ pub fn napi(system: &System) -> Finding {
 }
 
 /// Checks the priorities of the kernel's threads with certain names.
-fn judge(system: &System, subject: Subject, selects: impl Fn(&str) -> bool, none: &str) -> Finding {
+fn evaluate(system: &System, subject: Subject, selects: impl Fn(&str) -> bool, none: &str) -> Finding {
     let threads: Vec<KernelThread> = kernel_threads(system, selects);
     if threads.is_empty() {
         return subject.passed(none);

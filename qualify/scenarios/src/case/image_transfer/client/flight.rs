@@ -31,7 +31,7 @@ use crate::{
 /// Time between two examinations of the progress.
 const EXAMINED: Duration = Duration::from_millis(125);
 /// Time for which an image is awaited, if that is longer than its deadline.
-const PATIENCE: Duration = Duration::from_secs(66);
+const TIMEOUT: Duration = Duration::from_secs(66);
 /// Share of the worst-case execution time that operations use.
 const TYPICAL: f64 = 0.6;
 /// Stack of the releasing thread: it computes schedules.
@@ -91,10 +91,10 @@ impl Flight {
             .map(|source| Reverse((start, source)))
             .collect();
         let (examined, mut next_examination) = (EXAMINED.div_f64(self.scale), start);
-        let limit = PATIENCE
+        let timeout = TIMEOUT
             .div_f64(self.scale)
             .max(self.transfer.deadline() + examined * 8);
-        while self.left() > 0 && self.transfer.elapsed() < limit {
+        while self.left() > 0 && self.transfer.elapsed() < timeout {
             let Some(Reverse((at, source))) = releases.peek().copied() else {
                 break;
             };

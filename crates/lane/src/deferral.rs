@@ -13,43 +13,47 @@ use crate::{
 impl<H: ServingSlot> Worker<'_, H> {
     /// Serves the connection whose turn it is.
     #[cold]
-    pub(crate) fn serve_put_off(&mut self) {
-        if let Some((connection, readiness)) = self.lane.unserved.next() {
-            self.serve_from_line(&connection, readiness);
+    pub(crate) fn serve_deferred(&mut self) {
+        if let Some((connection, readiness)) = self.lane.overhead.next() {
+            self.serve_enqueued(&connection, readiness);
         }
     }
 
     /// Serves a connection that has made the lane work without a served request. `false`: it has been closed.
     #[cold]
-    pub(crate) fn serve_in_turn(&mut self, connection: &Arc<Connection<H>>, readiness: Readiness) -> bool {
+    pub(crate) fn serve_within_budget(
+        &mut self,
+        connection: &Arc<Connection<H>>,
+        readiness: Readiness,
+    ) -> bool {
         if connection.state.is_exhausted() {
             self.lane.close(connection);
             return false;
         }
-        if connection.is_in_line(readiness) {
+        if connection.is_enqueued(readiness) {
             return true;
         }
-        let wait = self.lane.unserved.wait();
+        let wait = self.lane.overhead.wait();
         if !wait.is_zero() {
             self.lane.counters.connections.put_off.add_one();
-            self.lane.unserved.put_off(connection, readiness, wait);
+            self.lane.overhead.defer(connection, readiness, wait);
             return true;
         }
         connection.state.clear_unserved();
         self.served = false;
         let begun = clock::thread_cpu_time();
         let open = self.serve_turn(connection, readiness);
-        self.settle(connection, begun);
+        self.account_for(connection, begun);
         open
     }
 
     /// Ends work for a connection that began at this processor time of the thread.
-    pub(crate) fn settle(&self, connection: &Connection<H>, begun: Duration) {
+    pub(crate) fn account_for(&self, connection: &Connection<H>, begun: Duration) {
         if self.served {
-            return self.lane.unserved.refund(connection);
+            return self.lane.overhead.refund(connection);
         }
         connection.state.set_unserved();
         let cost = clock::thread_cpu_time().saturating_sub(begun);
-        self.lane.unserved.charge(connection, cost);
+        self.lane.overhead.charge(connection, cost);
     }
 }

@@ -10,7 +10,7 @@ use punctual_giop::{HEADER_SIZE, MessageType, Version};
 use serde::{Deserialize, Serialize};
 
 use crate::attacks::{
-    line::{Line, NEWCOMER},
+    line::{CLIENT, Line},
     messages::request,
     target::Target,
 };
@@ -23,29 +23,29 @@ const INTERVAL: Duration = Duration::from_micros(25_309);
 
 /// The newcomers of one lane.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-pub(in crate::attacks) struct Newcomers {
+pub(in crate::attacks) struct NewConnections {
     pub(in crate::attacks) arrived: u64,
     pub(in crate::attacks) served: u64,
 }
 
 /// Sends newcomers to a lane until the time is over.
-pub(in crate::attacks) fn newcomers(target: &Target, until: Instant) -> Newcomers {
+pub(in crate::attacks) fn new_connections(target: &Target, deadline: Instant) -> NewConnections {
     let request = request(Version::V1_2, target, &target.key, "method", |encoder| {
         (1_u32, 1_u32, 997_u32).encode(encoder)
     });
-    let mut newcomers = Newcomers::default();
-    while Instant::now() < until {
+    let mut new_connections = NewConnections::default();
+    while Instant::now() < deadline {
         let next = Instant::now() + INTERVAL;
-        newcomers.arrived += 1;
-        newcomers.served += u64::from(is_served(target, &request).unwrap_or(false));
+        new_connections.arrived += 1;
+        new_connections.served += u64::from(is_served(target, &request).unwrap_or(false));
         thread::sleep(next.saturating_duration_since(Instant::now()));
     }
-    newcomers
+    new_connections
 }
 
 /// Calls over a new connection; returns whether the call succeeded.
 fn is_served(target: &Target, request: &[u8]) -> io::Result<bool> {
-    let mut line = Line::connect(target, NEWCOMER, TIMEOUT)?;
+    let mut line = Line::connect(target, CLIENT, TIMEOUT)?;
     if !line.push_only(request, Instant::now() + TIMEOUT)? {
         return Ok(false);
     }

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// A request in service that no thread is serving. Dropping it ends it, with or without a reply.
-pub struct KeptRequest<H: RequestHandler> {
+pub struct DeferredRequest<H: RequestHandler> {
     lane: Arc<Lane<H>>,
     connection: Arc<Connection<H>>,
     version: Version,
@@ -28,23 +28,23 @@ pub(crate) fn id_of<H: RequestHandler>(connection: &Arc<Connection<H>>) -> Conne
 }
 
 impl<H: ServingSlot> RequestMessage<'_, H> {
-    /// Keeps the request beyond its upcall, whose disposition is [`crate::Disposition::NoReply`] then.
-    /// `None`: the calling thread does not serve it.
+    /// Defers the reply beyond the upcall, whose disposition is [`crate::Disposition::NoReply`] then. `None`:
+    /// the calling thread does not serve the request.
     #[cold]
-    pub fn keep(&self) -> Option<KeptRequest<H>> {
+    pub fn defer(&self) -> Option<DeferredRequest<H>> {
         let connection: &dyn Any = self.connection;
         let connection = Arc::clone(connection.downcast_ref::<Arc<Connection<H>>>()?);
         let lane = ServingThread::<H>::current(|serving| Arc::clone(&serving.lane))?;
         // The thread that serves it counts it out, which is no end yet.
         connection.state.begin_queued_request();
-        Some(KeptRequest {
+        Some(DeferredRequest {
             lane,
             connection,
             version: self.header.version,
         })
     }
 
-    /// Has a thread of the lane call [`RequestHandler::expire_kept`] at this time.
+    /// Has a thread of the lane call [`RequestHandler::expire_deferred`] at this time.
     #[cold]
     pub fn watch_deadline(&self, at: Instant) {
         ServingThread::<H>::current(|serving| serving.lane.watch_deadline(at));
@@ -65,7 +65,7 @@ impl<H: RequestHandler> EarlyReplies for Arc<Connection<H>> {
     }
 }
 
-impl<H: RequestHandler> KeptRequest<H> {
+impl<H: RequestHandler> DeferredRequest<H> {
     /// Returns the identification of the connection over which it came.
     pub fn connection(&self) -> ConnectionId {
         id_of(&self.connection)
@@ -112,7 +112,7 @@ impl<H: RequestHandler> KeptRequest<H> {
     }
 }
 
-impl<H: RequestHandler> Drop for KeptRequest<H> {
+impl<H: RequestHandler> Drop for DeferredRequest<H> {
     fn drop(&mut self) {
         if self.connection.state.end_request() {
             self.lane.close_wherever(&self.connection);

@@ -14,27 +14,27 @@ use crate::{client::Endpoint, pool_info::PoolInfo};
 /// Time within which another thread must call `run`.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-static UNSERVED: PiMutex<Vec<Weak<PoolInfo>>> = lock::mutex(Vec::new());
-static SERVED: PiCondvar = PiCondvar::new();
+static UNSTARTED: PiMutex<Vec<Weak<PoolInfo>>> = lock::mutex(Vec::new());
+static STARTED: PiCondvar = PiCondvar::new();
 
 /// Adds the default pool of a new ORB.
 pub(crate) fn add(pool: &Arc<PoolInfo>) {
-    let mut pools = UNSERVED.lock();
+    let mut pools = UNSTARTED.lock();
     pools.retain(|other| other.strong_count() > 0);
     pools.push(Arc::downgrade(pool));
 }
 
 /// Removes a pool that a thread serves from now on, or that is shut down.
 pub(crate) fn remove(pool: &Arc<PoolInfo>) {
-    UNSERVED
+    UNSTARTED
         .lock()
         .retain(|other| !std::ptr::eq(other.as_ptr(), Arc::as_ptr(pool)));
-    SERVED.notify_all();
+    STARTED.notify_all();
 }
 
 /// Returns whether this is such a pool.
 pub(crate) fn has(pool: &Arc<PoolInfo>) -> bool {
-    let pools = UNSERVED.lock();
+    let pools = UNSTARTED.lock();
     pools
         .iter()
         .any(|other| std::ptr::eq(other.as_ptr(), Arc::as_ptr(pool)))
@@ -42,16 +42,16 @@ pub(crate) fn has(pool: &Arc<PoolInfo>) -> bool {
 
 /// Returns whether the endpoint belongs to such a pool.
 pub(crate) fn include(endpoint: &Endpoint) -> bool {
-    is_among(&UNSERVED.lock(), endpoint)
+    is_among(&UNSTARTED.lock(), endpoint)
 }
 
 /// Waits until the endpoint is served. Fails with BAD_INV_ORDER if that takes longer than 5 s.
 #[cold]
 pub(crate) fn wait_until_served(endpoint: &Endpoint) -> Result<(), SystemException> {
     let deadline = Instant::now() + TIMEOUT;
-    let unserved = |pools: &mut Vec<Weak<PoolInfo>>| is_among(pools, endpoint);
-    if !SERVED
-        .wait_while_until(&mut UNSERVED.lock(), deadline, unserved)
+    let unstarted = |pools: &mut Vec<Weak<PoolInfo>>| is_among(pools, endpoint);
+    if !STARTED
+        .wait_while_until(&mut UNSTARTED.lock(), deadline, unstarted)
         .0
     {
         return Ok(());

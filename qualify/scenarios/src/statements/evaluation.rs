@@ -4,23 +4,23 @@ use std::collections::BTreeSet;
 
 use punctual_harness::{Claim, Outcome, State, Statement};
 
-use super::{Explanation, Judgement, Paper, Stated, papers};
+use super::{Evaluation, Explanation, Paper, Stated, papers};
 use crate::control::meet;
 
 /// Marks explained claims as such, and adds what the claims of these benchmarks say about the statements. An
 /// outcome of a single benchmark has claims without its name.
-pub(crate) fn judge(outcome: &mut Outcome, benchmarks: &[&str]) {
-    judge_by(papers(), outcome, benchmarks);
+pub(crate) fn evaluate(outcome: &mut Outcome, benchmarks: &[&str]) {
+    evaluate_by(papers(), outcome, benchmarks);
 }
 
-fn judge_by(papers: &[Paper], outcome: &mut Outcome, benchmarks: &[&str]) {
+fn evaluate_by(papers: &[Paper], outcome: &mut Outcome, benchmarks: &[&str]) {
     let stated = || {
         let all = papers
             .iter()
             .flat_map(|paper| paper.statements.iter().map(move |one| (paper, one)));
-        all.filter(|(_, one)| match &one.judgement {
-            Judgement::Claims { benchmark, .. } => benchmarks.contains(&benchmark.as_str()),
-            Judgement::Needs(_) => true,
+        all.filter(|(_, one)| match &one.evaluation {
+            Evaluation::Claims { benchmark, .. } => benchmarks.contains(&benchmark.as_str()),
+            Evaluation::Needs(_) => true,
         })
     };
     let alone = benchmarks.contains(&outcome.benchmark());
@@ -29,9 +29,9 @@ fn judge_by(papers: &[Paper], outcome: &mut Outcome, benchmarks: &[&str]) {
         .filter(|claim| claim.state == State::DoesNotHold)
     {
         let explained = stated().any(|(_, stated)| {
-            let Judgement::Claims {
+            let Evaluation::Claims {
                 benchmark, explained, ..
-            } = &stated.judgement
+            } = &stated.evaluation
             else {
                 return false;
             };
@@ -47,16 +47,16 @@ fn judge_by(papers: &[Paper], outcome: &mut Outcome, benchmarks: &[&str]) {
         .flat_map(|(_, stated)| other_limits(stated, outcome, alone))
         .collect();
     wrong.into_iter().for_each(|text| outcome.failed(text));
-    let all = stated().filter_map(|(paper, stated)| judged(paper, stated, outcome, alone));
+    let all = stated().filter_map(|(paper, stated)| evaluated(paper, stated, outcome, alone));
     let all = all.collect();
     outcome.set_statements(all);
 }
 
 /// Describes claims that are judged by another limit than the table states.
 fn other_limits(stated: &Stated, outcome: &Outcome, alone: bool) -> Vec<String> {
-    let Judgement::Claims {
+    let Evaluation::Claims {
         benchmark, limits, ..
-    } = &stated.judgement
+    } = &stated.evaluation
     else {
         return Vec::new();
     };
@@ -75,24 +75,24 @@ fn other_limits(stated: &Stated, outcome: &Outcome, alone: bool) -> Vec<String> 
 }
 
 /// Returns a statement with its state; `None` if it belongs to no benchmark, and the run is one benchmark's.
-fn judged(paper: &Paper, stated: &Stated, outcome: &Outcome, alone: bool) -> Option<Statement> {
+fn evaluated(paper: &Paper, stated: &Stated, outcome: &Outcome, alone: bool) -> Option<Statement> {
     let statement = Statement {
         id: stated.id.clone(),
         paper: paper.key.clone(),
         source: stated.source.clone(),
-        says: stated.says.clone(),
+        says: stated.statement.clone(),
         benchmark: None,
         claims: Vec::new(),
         state: State::CannotTell,
         why: String::new(),
     };
-    match &stated.judgement {
-        Judgement::Needs(_) if alone => None,
-        Judgement::Needs(needs) => Some(Statement {
+    match &stated.evaluation {
+        Evaluation::Needs(_) if alone => None,
+        Evaluation::Needs(needs) => Some(Statement {
             why: format!("needs {needs}"),
             ..statement
         }),
-        Judgement::Claims {
+        Evaluation::Claims {
             benchmark,
             claims,
             explained,
@@ -216,29 +216,29 @@ mod tests {
 paper = \"A\"
 [[statement]]
 id = \"1\"
-says = \"a\"
+statement = \"a\"
 source = \"s\"
 benchmark = \"rt.5\"
-judged_by = [\"high\", \"high.*\"]
+evaluated_by = [\"high\", \"high.*\"]
 method = \"m\"
 [[statement]]
 id = \"2\"
-says = \"b\"
+statement = \"b\"
 source = \"s\"
 benchmark = \"rt.5\"
-judged_by = [\"order\", \"high\"]
+evaluated_by = [\"order\", \"high\"]
 method = \"m\"
 explained = { order = { from = 1.5, to = 2, why = \"the cable is too long\" } }
 finding = \"cables\"
 [[statement]]
 id = \"3\"
-says = \"c\"
+statement = \"c\"
 source = \"s\"
 needs = \"wings\"
 ";
 
     fn states(outcome: &mut Outcome, benchmarks: &[&str]) -> Vec<(String, State, String)> {
-        judge_by(&[parse("a", TABLE).unwrap()], outcome, benchmarks);
+        evaluate_by(&[parse("a", TABLE).unwrap()], outcome, benchmarks);
         let all = outcome.statements().iter();
         all.map(|one| (one.id.clone(), one.state, one.why.clone()))
             .collect()
@@ -283,18 +283,18 @@ needs = \"wings\"
     }
 
     #[test]
-    fn a_claim_that_is_judged_by_another_limit_is_an_error() {
+    fn a_claim_that_is_evaluated_by_another_limit_is_an_error() {
         let limits = |limit: f64| {
             let table = format!(
-                "{TABLE}\n[[statement]]\nid = \"4\"\nsays = \"d\"\nsource = \"s\"\n\
-                benchmark = \"rt.5\"\njudged_by = [\"high\"]\nmethod = \"m\"\n\
+                "{TABLE}\n[[statement]]\nid = \"4\"\nstatement = \"d\"\nsource = \"s\"\n\
+                benchmark = \"rt.5\"\nevaluated_by = [\"high\"]\nmethod = \"m\"\n\
                 limits = {{ \"high*\" = {limit:?} }}"
             );
             let mut all = outcome(
                 "qualify",
                 &[("rt.5.high", 0.5), ("rt.5.high.b", 0.5), ("rt.5.order", 0.5)],
             );
-            judge_by(&[parse("a", &table).unwrap()], &mut all, &["rt.5"]);
+            evaluate_by(&[parse("a", &table).unwrap()], &mut all, &["rt.5"]);
             all.doubts().collect::<Vec<_>>()
         };
         assert_eq!(limits(1.0), [""; 0]);
@@ -361,7 +361,7 @@ needs = \"wings\"
         let table = TABLE.replace("rt.5", "rt.6");
         let table = table.replace("method = \"m\"", "method = \"at most 3\"\nlimits = { \"*\" = 3 }");
         let mut alone = outcome("rt.5", &[("high", 1.0), ("order", 2.0)]);
-        judge_by(&[parse("a", &table).unwrap()], &mut alone, &["rt.5"]);
+        evaluate_by(&[parse("a", &table).unwrap()], &mut alone, &["rt.5"]);
         assert_eq!(alone.doubts().count(), 0);
         assert!(alone.statements().is_empty());
         assert_eq!(alone.claims()[1].state, State::DoesNotHold, "and explain nothing");

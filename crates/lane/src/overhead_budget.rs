@@ -22,25 +22,25 @@ use crate::{
 const BURST: Duration = Duration::from_millis(20);
 
 /// Time that a lane has spent on such work, and the connections that wait for their turns.
-pub(crate) struct UnservedWork<H: RequestHandler> {
+pub(crate) struct OverheadBudget<H: RequestHandler> {
     budget: PiMutex<TimeBudget>,
     waiting: PiMutex<VecDeque<(Arc<Connection<H>>, Readiness)>>,
     /// Wakes a thread of the lane when the next one may have its turn.
-    turn: DeadlineTimer,
+    timer: DeadlineTimer,
 }
 
-impl<H: RequestHandler> UnservedWork<H> {
+impl<H: RequestHandler> OverheadBudget<H> {
     pub(crate) fn new(limits: &LaneLimits) -> io::Result<Self> {
         Ok(Self {
             budget: PiMutex::new(TimeBudget::new(limits.unserved_percent, BURST)),
             waiting: PiMutex::new(VecDeque::new()),
-            turn: DeadlineTimer::new()?,
+            timer: DeadlineTimer::new()?,
         })
     }
 
     /// Timer that fires when the next connection may have its turn.
     pub(crate) fn timer(&self) -> &DeadlineTimer {
-        &self.turn
+        &self.timer
     }
 
     /// Time until such work may continue; zero: now.
@@ -50,36 +50,36 @@ impl<H: RequestHandler> UnservedWork<H> {
 
     /// Deducts time that was spent on a connection.
     pub(crate) fn charge(&self, connection: &Connection<H>, cost: Duration) {
-        connection.unpaid.add(cost);
+        connection.unaccounted_time.add(cost);
         self.budget.lock().charge(cost);
     }
 
     /// A request of the connection was served: gives back what was deducted on its way.
     pub(crate) fn refund(&self, connection: &Connection<H>) {
-        let paid = connection.unpaid.take();
+        let paid = connection.unaccounted_time.take();
         if !paid.is_zero() {
             self.budget.lock().refund(paid);
         }
     }
 
-    /// Puts a connection at the end of the line, unless it waits already.
-    pub(crate) fn put_off(&self, connection: &Arc<Connection<H>>, readiness: Readiness, wait: Duration) {
-        if connection.joins_line(readiness) {
+    /// Puts a connection at the end of the queue, unless it waits already.
+    pub(crate) fn defer(&self, connection: &Arc<Connection<H>>, readiness: Readiness, wait: Duration) {
+        if connection.enqueue(readiness) {
             self.waiting.lock().push_back((Arc::clone(connection), readiness));
-            self.turn.add(Instant::now() + wait);
+            self.timer.add(Instant::now() + wait);
         }
     }
 
     /// Takes the connection whose turn it is, and has the next one follow behind what is ready by now.
     pub(crate) fn next(&self) -> Option<(Arc<Connection<H>>, Readiness)> {
-        let now = self.turn.take_due()?;
+        let now = self.timer.take_due()?;
         let wait = self.wait();
         let mut waiting = self.waiting.lock();
         let next = wait.is_zero().then(|| waiting.pop_front()).flatten();
         let more = !waiting.is_empty();
         drop(waiting);
         if more {
-            self.turn.add(now + wait);
+            self.timer.add(now + wait);
         }
         next.inspect(|(connection, _)| connection.state.clear_handed_over())
     }

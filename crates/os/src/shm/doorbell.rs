@@ -8,27 +8,27 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::pipe::PipeFlags;
 
-/// Creates a bell between two processes: a pipe whose ends never block.
+/// Creates a doorbell between two processes: a pipe whose ends never block.
 ///
 /// # Errors
 /// The limit of open files (RLIMIT_NOFILE) or of the user's pipes is reached; or SIGPIPE would end the
 /// process (Rust programs ignore it by default, others must do so explicitly).
-pub fn bell() -> io::Result<(Ear, Ringer)> {
+pub fn doorbell() -> io::Result<(DoorbellReceiver, DoorbellSender)> {
     ignores_sigpipe()?;
-    let (ear, ringer) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
+    let (receiver, sender) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
     // Allows a client of another user that receives the end to reopen it. No path exists by which others
     // could.
     let all = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::WGRP | Mode::ROTH | Mode::WOTH;
-    rustix::fs::fchmod(&ringer, all)?;
-    Ok((Ear::of(ear), Ringer(ringer)))
+    rustix::fs::fchmod(&sender, all)?;
+    Ok((DoorbellReceiver::of(receiver), DoorbellSender(sender)))
 }
 
-/// Sending end of a bell.
+/// Sending end of a doorbell.
 #[derive(Debug)]
-pub struct Ringer(OwnedFd);
+pub struct DoorbellSender(OwnedFd);
 
-impl Ringer {
-    /// Rings the bell. Never blocks; if the pipe is full, the bell is ringing anyway. Returns `false` if the
+impl DoorbellSender {
+    /// Rings. Never blocks; if the pipe is full, the doorbell is ringing anyway. Returns `false` if the
     /// other end has been closed.
     pub fn ring(&self) -> bool {
         // The only other errors are those of an invalid descriptor.
@@ -48,17 +48,17 @@ impl Ringer {
 }
 
 /// Descriptor, to be passed to another process.
-impl From<Ringer> for OwnedFd {
-    fn from(ringer: Ringer) -> Self {
-        ringer.0
+impl From<DoorbellSender> for OwnedFd {
+    fn from(sender: DoorbellSender) -> Self {
+        sender.0
     }
 }
 
-/// Receiving end of a bell: readable when it rings, hung up when the other end has been closed.
+/// Receiving end of a doorbell: readable when it rings, hung up when the other end has been closed.
 ///
 /// Wait with [`crate::Trigger::Edge`]: a ring that is not drained does not hide the next one.
 #[derive(Debug)]
-pub struct Ear {
+pub struct DoorbellReceiver {
     pipe: OwnedFd,
     expected: AtomicU32,
     drains: AtomicBool,
@@ -67,7 +67,7 @@ pub struct Ear {
 /// Far below the capacity of the smallest pipe, one page.
 const DRAIN_AFTER: u32 = 512;
 
-impl Ear {
+impl DoorbellReceiver {
     fn of(pipe: OwnedFd) -> Self {
         Self {
             pipe,
@@ -133,8 +133,8 @@ impl Ear {
     }
 }
 
-/// Blocking [`Ear`] for one thread that waits for nothing else: `read` is cheaper than a poller. Rings that
-/// it consumes reach no other receiver.
+/// Blocking [`DoorbellReceiver`] for one thread that waits for nothing else: `read` is cheaper than a poller.
+/// Rings that it consumes reach no other receiver.
 #[derive(Debug)]
 pub struct Sleeper(OwnedFd);
 
@@ -154,21 +154,21 @@ impl Sleeper {
     pub fn wake(&self) -> io::Result<()> {
         // Not kept open: otherwise a closed peer could not be detected.
         reopen(&self.0, OFlags::WRONLY | OFlags::NONBLOCK).map(|end| {
-            Ringer(end).ring();
+            DoorbellSender(end).ring();
         })
     }
 }
 
-impl AsFd for Ear {
+impl AsFd for DoorbellReceiver {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.pipe.as_fd()
     }
 }
 
 /// Descriptor, to be passed to another process.
-impl From<Ear> for OwnedFd {
-    fn from(ear: Ear) -> Self {
-        ear.pipe
+impl From<DoorbellReceiver> for OwnedFd {
+    fn from(receiver: DoorbellReceiver) -> Self {
+        receiver.pipe
     }
 }
 
@@ -219,12 +219,12 @@ mod tests {
 
     #[test]
     fn every_ring_wakes_and_the_pipe_never_fills() {
-        let (ear, ringer) = bell().unwrap();
+        let (receiver, sender) = doorbell().unwrap();
         let poller = Poller::new().unwrap();
-        poller.add(&ear, 1, Interest::READ, Trigger::Edge).unwrap();
+        poller.add(&receiver, 1, Interest::READ, Trigger::Edge).unwrap();
         for ring in 0..100_000 {
-            ear.expect();
-            assert!(ringer.ring());
+            receiver.expect();
+            assert!(sender.ring());
             let event = poller.wait_one(Some(std::time::Duration::ZERO)).unwrap();
             assert!(event.is_some(), "ring {ring}");
         }
@@ -233,58 +233,58 @@ mod tests {
     /// An event that a poller has queued survives draining by another receiver.
     #[test]
     fn draining_hides_no_ring_from_another_waiter() {
-        let (ear, ringer) = bell().unwrap();
+        let (receiver, sender) = doorbell().unwrap();
         let poller = Poller::new().unwrap();
-        poller.add(&ear, 1, Interest::READ, Trigger::Edge).unwrap();
+        poller.add(&receiver, 1, Interest::READ, Trigger::Edge).unwrap();
         for round in 0..10 {
-            (0..300).for_each(|_| assert!(ringer.ring()));
-            (0..=DRAIN_AFTER).for_each(|_| ear.expect());
+            (0..300).for_each(|_| assert!(sender.ring()));
+            (0..=DRAIN_AFTER).for_each(|_| receiver.expect());
             let event = poller.wait_one(Some(std::time::Duration::ZERO)).unwrap();
             assert!(event.is_some(), "round {round}");
-            let rings = rustix::io::ioctl_fionread(&ear).unwrap();
+            let rings = rustix::io::ioctl_fionread(&receiver).unwrap();
             assert_eq!(rings, 1, "round {round}");
         }
     }
 
     #[test]
     fn both_ends_detect_a_dead_peer() {
-        let (ear, ringer) = bell().unwrap();
-        assert!(!ear.is_hung_up());
-        drop(ringer);
-        assert!(ear.is_hung_up());
-        let (ear, ringer) = bell().unwrap();
-        assert!(ringer.ring());
-        drop(ear);
-        assert!(!ringer.ring());
+        let (receiver, sender) = doorbell().unwrap();
+        assert!(!receiver.is_hung_up());
+        drop(sender);
+        assert!(receiver.is_hung_up());
+        let (receiver, sender) = doorbell().unwrap();
+        assert!(sender.ring());
+        drop(receiver);
+        assert!(!sender.ring());
     }
 
     /// A closed end wakes the sleeper; with an eventfd it would sleep forever.
     #[test]
     fn a_sleeper_is_woken_by_rings_by_its_own_process_and_by_the_end() {
-        let (ear, ringer) = bell().unwrap();
-        let sleeper = ear.sleeper().unwrap();
-        assert!(ringer.ring() && ringer.ring());
+        let (receiver, sender) = doorbell().unwrap();
+        let sleeper = receiver.sleeper().unwrap();
+        assert!(sender.ring() && sender.ring());
         assert!(sleeper.sleep(), "all rings at once");
         std::thread::scope(|scope| {
             let asleep = scope.spawn(|| sleeper.sleep());
             sleeper.wake().unwrap();
             assert!(asleep.join().unwrap());
             let asleep = scope.spawn(|| sleeper.sleep());
-            drop(ringer);
+            drop(sender);
             assert!(!asleep.join().unwrap());
         });
-        assert!(ear.is_hung_up(), "`wake` does not keep the end open");
+        assert!(receiver.is_hung_up(), "`wake` does not keep the end open");
     }
 
     #[test]
     fn a_peer_cannot_make_the_ringer_block() {
-        let (ear, ringer) = bell().unwrap();
-        let kept: OwnedFd = ringer.into();
-        let ours = Ringer::from_peer(kept.try_clone().unwrap()).unwrap();
+        let (receiver, sender) = doorbell().unwrap();
+        let kept: OwnedFd = sender.into();
+        let ours = DoorbellSender::from_peer(kept.try_clone().unwrap()).unwrap();
         // A hostile peer keeps the end, makes it blocking, and fills the pipe.
         while rustix::io::write(&kept, &[0; 4096]).is_ok() {}
         rustix::fs::fcntl_setfl(&kept, OFlags::empty()).unwrap();
-        rustix::fs::fcntl_setfl(&ear, OFlags::empty()).unwrap();
+        rustix::fs::fcntl_setfl(&receiver, OFlags::empty()).unwrap();
         assert!(ours.ring(), "returns, although the pipe is full");
     }
 
@@ -292,11 +292,11 @@ mod tests {
     fn only_pipes_are_accepted() {
         let file = || OwnedFd::from(std::fs::File::open("/proc/self/exe").unwrap());
         assert_eq!(
-            Ringer::from_peer(file()).unwrap_err().kind(),
+            DoorbellSender::from_peer(file()).unwrap_err().kind(),
             io::ErrorKind::InvalidData
         );
         assert_eq!(
-            Ear::from_peer(file()).unwrap_err().kind(),
+            DoorbellReceiver::from_peer(file()).unwrap_err().kind(),
             io::ErrorKind::InvalidData
         );
     }

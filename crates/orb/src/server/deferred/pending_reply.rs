@@ -4,9 +4,9 @@ use punctual_cdr::{CodeSets, Decoder, Endian};
 use punctual_giop::{
     MessageType, MessageWriter, ReplyStatus, ResponseFlags, ServiceContext, Version, encode_reply_header,
 };
-use punctual_lane::{KeptRequest, MessageError};
+use punctual_lane::{DeferredRequest, MessageError};
 use punctual_os::scheduling;
-use punctual_stub::{Outcome, ReusePool, Upcall, WriteAnswer};
+use punctual_stub::{Outcome, ReusePool, Upcall, WriteReply};
 use punctual_types::Priority;
 
 use super::super::{
@@ -19,8 +19,8 @@ use crate::{
 };
 
 /// Request whose reply is owed. Dropped without a reply, it is at its end.
-pub(super) struct Owed {
-    pub(super) kept: KeptRequest<RequestDispatcher>,
+pub(super) struct PendingReply {
+    pub(super) request: DeferredRequest<RequestDispatcher>,
     pub(super) request_id: u32,
     pub(super) version: Version,
     pub(super) code_sets: CodeSets,
@@ -51,11 +51,11 @@ impl ReplyMemory {
     pub(super) fn keep_echo(&mut self, context: Option<ServiceContext<'_>>) {
         self.echo = match context {
             Some(ServiceContext::Raw { id, data }) if data.len() <= 8 => {
-                let mut kept = [0; 8];
-                kept[..data.len()].copy_from_slice(data);
+                let mut octets = [0; 8];
+                octets[..data.len()].copy_from_slice(data);
                 Some(Echo {
                     id,
-                    data: kept,
+                    data: octets,
                     length: data.len(),
                 })
             }
@@ -70,13 +70,13 @@ impl ReplyMemory {
     }
 }
 
-impl Owed {
+impl PendingReply {
     pub(super) fn is_awaited(&self) -> bool {
-        self.is_awaited && self.kept.is_open()
+        self.is_awaited && self.request.is_open()
     }
 
     pub(super) fn count_unanswered(&self) {
-        self.kept.count_unanswered();
+        self.request.count_unanswered();
     }
 
     /// Writes and sends the reply at the priority of the request. Returns whether it was sent.
@@ -84,7 +84,7 @@ impl Owed {
         self,
         configuration: &Configuration,
         memory: &mut ReplyMemory,
-        write: WriteAnswer<'_>,
+        write: WriteReply<'_>,
     ) -> bool {
         if !self.is_awaited() {
             return false;
@@ -96,7 +96,7 @@ impl Owed {
         {
             return false;
         }
-        self.kept
+        self.request
             .reply(&*configuration.network_mapping, &mut memory.reply, self.priority)
     }
 
@@ -104,7 +104,7 @@ impl Owed {
         &self,
         max_message_size: usize,
         memory: &mut ReplyMemory,
-        write: WriteAnswer<'_>,
+        write: WriteReply<'_>,
     ) -> Result<(), MessageError> {
         let ReplyMemory {
             reply,

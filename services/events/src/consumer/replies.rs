@@ -10,7 +10,7 @@ use punctual::{
 use crate::ConsumerTolerance;
 
 /// The answers so far.
-pub(super) struct Answers {
+pub(super) struct Replies {
     last: Instant,
     /// Number of consecutive queries that could not be sent, or were refused.
     refused: u32,
@@ -18,7 +18,7 @@ pub(super) struct Answers {
     pub(super) error: Option<SystemException>,
 }
 
-impl Answers {
+impl Replies {
     /// It has answered just now.
     pub(super) fn new() -> Self {
         Self {
@@ -31,11 +31,11 @@ impl Answers {
     /// Takes an answer; returns whether the consumer is dead.
     pub(super) fn show_death(
         &mut self,
-        answer: Result<bool, SystemException>,
+        reply: Result<bool, SystemException>,
         tolerance: &ConsumerTolerance,
     ) -> bool {
-        self.error = answer.as_ref().err().copied();
-        match answer {
+        self.error = reply.as_ref().err().copied();
+        match reply {
             Ok(true) => *self = Self::new(),
             Ok(false) => return true,
             Err(error) if error.kind == ObjectNotExist => return true,
