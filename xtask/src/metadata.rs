@@ -160,8 +160,8 @@ impl Target {
 }
 
 impl Dependency {
-    /// Returns whether its Cargo.toml states a version. Without one, Cargo does not publish the package, or leaves
-    /// the dependency out if only tests use it.
+    /// Returns whether its Cargo.toml states a version. Without one, Cargo does not publish the package, or
+    /// leaves the dependency out if only tests use it.
     pub fn has_version(&self) -> bool {
         self.req != "*"
     }

@@ -1,5 +1,5 @@
-//! Rule for the crates that are published: what they depend on is published before them, and what they compile
-//! lies in their folders.
+//! Rule for the crates that are published: what they depend on is published before them, and what they
+//! compile lies in their folders.
 
 mod includes;
 
@@ -43,7 +43,7 @@ const HEADING: &str = "\n## Publishing\n";
 /// A dependency of members, which has been seen as such.
 const LINK: &str = crate::test::LINK;
 
-/// What a registry requires.
+/// Fields that a registry requires.
 fn fields(package: &Package) -> impl Iterator<Item = String> {
     let fields = [
         ("description", &package.description),
@@ -76,8 +76,8 @@ fn dependencies(package: &Package, packages: &[Package]) -> impl Iterator<Item =
     })
 }
 
-/// Files that its library, programs and build script include from outside its folder. Tests may: nobody compiles
-/// those of a published crate.
+/// Files that its library, programs and build script include from outside its folder. Tests may: nobody
+/// compiles those of a published crate.
 fn files(package: &Package) -> Result<Vec<String>, String> {
     let folder = package.manifest_path.parent().unwrap_or(&package.manifest_path);
     let mut findings = Vec::new();

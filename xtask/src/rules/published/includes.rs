@@ -75,8 +75,8 @@ fn is_path(attribute: TokenStream) -> bool {
     matches!(attribute.into_iter().next(), Some(TokenTree::Ident(name)) if name == "path")
 }
 
-/// Puts together what `concat!` would; variables of macros are left out. What a build script wrote is no file of
-/// the package.
+/// Puts together what `concat!` would; variables of macros are left out. What a build script wrote is no file
+/// of the package.
 fn included(texts: Vec<String>) -> Option<Included> {
     match texts.first()?.as_str() {
         "OUT_DIR" => None,

@@ -1,3 +1,5 @@
+//! Tests: findings of the rule for published crates, and what it lets pass.
+
 use std::path::Path;
 
 use serde_json::{Value, json};
