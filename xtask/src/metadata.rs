@@ -29,6 +29,12 @@ pub struct Package {
     source: Option<String>,
     /// An SPDX expression.
     pub license: Option<String>,
+    /// Its purpose in one line.
+    pub description: Option<String>,
+    /// Where its sources are.
+    pub repository: Option<String>,
+    /// The registries to which it may be published; `None`: all.
+    publish: Option<Vec<String>>,
     /// The path of its Cargo.toml.
     pub manifest_path: PathBuf,
     /// Dependencies that its Cargo.toml names.
@@ -59,6 +65,8 @@ pub struct Dependency {
     pub kind: Kind,
     /// Set for a package of the workspace.
     path: Option<PathBuf>,
+    /// The versions that it accepts.
+    req: String,
 }
 
 /// Why a package depends on another.
@@ -81,8 +89,18 @@ fn kind<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Kind, D::Er
 impl Metadata {
     /// Asks Cargo; fails where `Cargo.lock` is not up to date.
     pub fn read() -> Result<Self, String> {
+        Self::ask(&[])
+    }
+
+    /// Asks Cargo for the packages of another workspace, without what they depend on.
+    pub fn without_dependencies(manifest: &str) -> Result<Self, String> {
+        Self::ask(&["--no-deps", "--manifest-path", manifest])
+    }
+
+    fn ask(options: &[&str]) -> Result<Self, String> {
         let program = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
-        let text = command::output(&program, &["metadata", "--format-version", "1", "--locked"])?;
+        let arguments = [&["metadata", "--format-version", "1", "--locked"], options].concat();
+        let text = command::output(&program, &arguments)?;
         serde_json::from_str(&text).map_err(|error| format!("cargo metadata: {error}"))
     }
 
@@ -134,9 +152,29 @@ impl Target {
             .iter()
             .any(|kind| ["lib", "bin"].contains(&kind.as_str()))
     }
+
+    /// Returns whether it runs before the package is compiled.
+    pub fn is_build_script(&self) -> bool {
+        self.kind.iter().any(|kind| kind == "custom-build")
+    }
+}
+
+impl Dependency {
+    /// Returns whether its Cargo.toml states a version. Without one, Cargo does not publish the package, or
+    /// leaves the dependency out if only tests use it.
+    pub fn has_version(&self) -> bool {
+        self.req != "*"
+    }
 }
 
 impl Package {
+    /// Returns whether it may be published.
+    pub fn is_published(&self) -> bool {
+        self.publish
+            .as_ref()
+            .is_none_or(|registries| !registries.is_empty())
+    }
+
     /// Edges to other packages of the workspace.
     pub fn inner_dependencies(&self) -> impl Iterator<Item = &Dependency> {
         self.dependencies.iter().filter(|it| it.path.is_some())

@@ -4,6 +4,7 @@ mod documented;
 mod fields;
 mod files;
 mod prose;
+mod published;
 mod size;
 mod style;
 mod targets;
@@ -24,6 +25,7 @@ pub fn check(metadata: &Metadata) -> Result<(), String> {
     findings.extend(cycles::findings(metadata)?);
     findings.extend(targets::findings(metadata)?);
     findings.extend(documented::findings()?);
+    findings.extend(published::findings(metadata)?);
     lints(metadata, &mut findings)?;
     licences_of(metadata, &mut findings)?;
     explained(metadata, &mut findings)?;

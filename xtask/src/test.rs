@@ -88,7 +88,7 @@ enum Run {
 pub const LINK: &str = "punctual-link";
 
 /// Packages that are no members of the workspace. But for the link, the test command does not compile them.
-const SEPARATE_WORKSPACES: [&str; 5] = [
+pub const SEPARATE_WORKSPACES: [&str; 5] = [
     "fuzz",
     "qualify/link",
     "qualify/pubsub",

@@ -43,7 +43,7 @@ fn finding(is_tested: bool, source: Option<&Path>) -> Option<String> {
 }
 
 /// The files of a target: those below its folder that are not below another target's.
-fn sources(package: &Package, target: &Target) -> Result<Vec<PathBuf>, String> {
+pub(super) fn sources(package: &Package, target: &Target) -> Result<Vec<PathBuf>, String> {
     let roots: Vec<&Path> = package
         .targets
         .iter()

@@ -6,8 +6,8 @@ use std::{sync::Arc, time::Instant};
 use punctual_flight::{Event, Record, record};
 use punctual_giop::{MessageType, Version, connection::ReceivedReply};
 use punctual_lane::{
-    CallDeadlines, NotSent, Outcome, Refused, ReplyBuffer, ReplyTable, ReplyWait,
-    SharedConnectionSettings, Ticket, serve_until_ended,
+    CallDeadlines, NotSent, Outcome, Refused, ReplyBuffer, ReplyTable, ReplyWait, SharedConnectionSettings,
+    Ticket, serve_until_ended,
 };
 use punctual_stub::{Call, Response};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind as Kind};

@@ -3,7 +3,7 @@
 //!
 //! - **Data.** The TOML file beside the experiment (`page.rs` documents its format) has the text of the
 //!   chapter, its tables and figures as selections of rows, the figures that the papers published. What
-//!   the papers state is in `qualify/claims`.
+//!   the papers state is in `qualify/scenarios/claims`.
 //! - **Parameters** are a small `Extent` by [`Length`] in the code that uses them.
 //! - **Measuring.** [`Experiment::measure`] gets a [`Trial`]: the prepared machine and the outcome. It runs
 //!   its phases with an engine (`load` for servers with clients, `os::Subject` for threads without an ORB),

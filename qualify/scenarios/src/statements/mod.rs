@@ -1,4 +1,4 @@
-//! The table of what the papers state (`qualify/claims`), and what a run says about it.
+//! The table of what the papers state (`claims`), and what a run says about it.
 
 mod evaluation;
 mod list;
@@ -81,7 +81,7 @@ pub(crate) fn papers() -> &'static [Paper] {
 
 macro_rules! files {
     ($($name:literal),*) => {
-        &[$(($name, include_str!(concat!("../../../claims/", $name, ".toml")))),*]
+        &[$(($name, include_str!(concat!("../../claims/", $name, ".toml")))),*]
     };
 }
 
