@@ -349,6 +349,10 @@ fn advice(source: &std::io::Error) -> &'static str {
         std::io::ErrorKind::AddrNotAvailable => {
             "; it is no address of this machine (`ip address` lists those): choose one of them, or `localhost`"
         }
+        std::io::ErrorKind::PermissionDenied => {
+            "; ports below 1024 need CAP_NET_BIND_SERVICE (choose a higher one, or `sudo setcap \
+             cap_net_bind_service+ep PROGRAM`), a socket file needs a folder in which this user may write"
+        }
         // The kind of a failed lookup is not public.
         _ if source.to_string().contains("lookup address") => {
             "; this host does not know the name: check it, or listen at `localhost` or an address of this machine"

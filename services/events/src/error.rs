@@ -97,7 +97,8 @@ pub enum EventError {
     #[error(
         "the channel would call this consumer at priority {}, but no lane of its adapter has this priority; \
          give its thread pool such a lane, or call `orb.current().set_priority` with that of one of its \
-         lanes before `subscribe`",
+         lanes before `subscribe`, which has an effect only if the channel is served on an adapter that \
+         propagates priorities: on `root_poa()` all consumers have the same priority",
         .0.value()
     )]
     ConsumerWithoutLane(punctual::Priority),

@@ -98,7 +98,7 @@ impl ThreadControl {
         spec: ThreadControlSpec,
     ) -> Result<Self, OrbError> {
         let priority = spec.lane.priority();
-        let pool = orb.threadpool().lane_with(spec.lane).build()?;
+        let pool = orb.threadpool().name("control").lane_with(spec.lane).build()?;
         let adapter = orb.root_poa().child(NAME).threadpool(&pool);
         let adapter = adapter
             .priority_model(PriorityModel::ServerDeclared(priority))

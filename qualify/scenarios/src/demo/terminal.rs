@@ -4,7 +4,7 @@ use punctual_harness::Outcome;
 use punctual_os::rights;
 use punctual_report::terminal::fitted;
 
-use crate::load::{Importance, Pool};
+use crate::load::{CAPACITY, Importance, Pool, REFERENCE_WORK};
 
 pub(super) fn print(outcome: &Outcome) {
     for pool in Pool::ALL {
@@ -31,12 +31,16 @@ pub(super) fn print(outcome: &Outcome) {
 fn chart(outcome: &Outcome, pool: Pool) -> String {
     let works = works(outcome, pool);
     let mut text = format!(
-        "{}: deadlines met (%), by work per call\n{:19}",
+        "{}: deadlines met (%), by work per call and load of all clients\n {:<18}",
         pool.heading(),
-        ""
+        "work"
     );
     for work in &works {
         text += &format!("{work:>7}");
+    }
+    text += &format!("\n {:<18}", "load (%)");
+    for work in &works {
+        text += &format!("{:>7.0}", load(*work));
     }
     for importance in Importance::ALL {
         text += &format!("\n {:<10}{:>3} Hz  ", importance.name(), importance.rate());
@@ -46,6 +50,12 @@ fn chart(outcome: &Outcome, pool: Pool) -> String {
         }
     }
     text
+}
+
+/// Share of the processor, in percent, that the calls of all clients demand at this work: that of the
+/// calibration is 100 %.
+fn load(work: u64) -> f64 {
+    work as f64 / f64::from(REFERENCE_WORK) * 100.0
 }
 
 /// Two characters whose height is the share.
@@ -58,10 +68,14 @@ fn bar(percent: f64) -> String {
 /// The result in one sentence: the high-priority client at its worst work, with and without lanes.
 /// Without the right to real-time scheduling, priorities have no effect.
 fn result(outcome: &Outcome, is_realtime: bool) -> String {
+    let high = f64::from(Importance::High.rate());
+    // From here on its own calls exceed the processor.
+    let most = CAPACITY / high * 100.0;
     let worst = |pool| {
         let works = works(outcome, pool);
         let met = works
             .iter()
+            .filter(|work| load(**work) <= most)
             .filter_map(|work| met(outcome, pool, Importance::High, *work));
         met.reduce(f64::min)
     };
@@ -73,7 +87,8 @@ fn result(outcome: &Outcome, is_realtime: bool) -> String {
             Importance::High.rate(),
         ),
         (Some(with), Some(without)) => format!(
-            "With lanes the {} Hz client met {}{with:.0} % of its deadlines at every load; in a pool without \
+            "With lanes the {} Hz client met {}{with:.0} % of its deadlines at every load up to {most:.0} %, above \
+             which its own calls exceed the processor; in a pool without \
              lanes {without:.0} % at the worst.",
             Importance::High.rate(),
             if with < 100.0 { "at least " } else { "" },
@@ -137,7 +152,8 @@ mod tests {
     fn charts_show_every_load_within_80_columns() {
         let chart = chart(&outcome(), Pool::WithoutLanes);
         assert!(chart.lines().all(|line| line.chars().count() <= 80), "{chart}");
-        assert_eq!(chart.lines().count(), 2 + 3);
+        assert_eq!(chart.lines().count(), 3 + 3);
+        assert!(chart.contains(" 167 "), "load at work 50: {chart}");
         assert_eq!(chart.matches("▄▄  44").count(), 9, "{chart}");
         assert_eq!(chart.matches("██ 100").count(), 9, "{chart}");
     }
@@ -146,8 +162,8 @@ mod tests {
     fn one_sentence_states_the_result() {
         assert_eq!(
             result(&outcome(), true),
-            "With lanes the 75 Hz client met 100 % of its deadlines at every load; in a pool without lanes \
-             44 % at the worst."
+            "With lanes the 75 Hz client met 100 % of its deadlines at every load up to 200 %, above which its \
+             own calls exceed the processor; in a pool without lanes 44 % at the worst."
         );
         let without_rights = result(&outcome(), false);
         assert!(without_rights.contains("cannot be shown: at the worst load, the 75 Hz client met 100 %"));

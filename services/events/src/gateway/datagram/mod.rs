@@ -91,7 +91,8 @@ impl Datagrams {
     /// # Errors
     /// The address is in use, or does not belong to this host.
     pub fn at(local: SocketAddr) -> Result<Self, EventError> {
-        let socket = UdpSocket::bind(local).map_err(EventError::Socket)?;
+        let socket = UdpSocket::bind(local);
+        let socket = socket.map_err(|error| at(&format!("cannot receive at {local}"), &error))?;
         Ok(Self::new(None, Some(socket)))
     }
 
@@ -116,7 +117,12 @@ impl Datagrams {
             sending.set_multicast_loop_v4(true)?;
             Ok((UdpSocket::from(sending), UdpSocket::from(receiving)))
         };
-        let (sending, receiving) = sockets().map_err(EventError::Socket)?;
+        let (sending, receiving) = sockets().map_err(|error| {
+            let place = format!(
+                "cannot join {group} on interface {interface} (an address of this host? `ip address` lists those)"
+            );
+            at(&place, &error)
+        })?;
         Ok(Self::new(Some((sending, group.into())), Some(receiving)))
     }
 
@@ -184,4 +190,9 @@ impl Datagrams {
 fn missing(what: &str) -> EventError {
     let text = format!("these datagrams have no socket to {what}; `Datagrams::multicast` has both");
     EventError::Socket(io::Error::new(io::ErrorKind::NotConnected, text))
+}
+
+/// Adds to an error of the system what was attempted.
+fn at(attempt: &str, error: &io::Error) -> EventError {
+    EventError::Socket(io::Error::new(error.kind(), format!("{attempt}: {error}")))
 }
