@@ -5,7 +5,7 @@ mod values;
 use alloc::{boxed::Box, vec::Vec};
 
 use self::values::EncodedValues;
-use crate::{CdrError, CdrErrorKind, CharSet, CodeSets, Endian};
+use crate::{CdrError, CdrErrorKind, CharSet, CodeSets, Decoder, Endian};
 
 /// A value that can be written into a message.
 ///
@@ -41,6 +41,8 @@ pub struct Encoder<'b> {
     /// Offset in the buffer from which alignment and limit count.
     origin: usize,
     limit: usize,
+    /// Values that may be nested in each other.
+    nesting_limit: u16,
     endian: Endian,
     code_sets: CodeSets,
     /// The octets are a message if they begin like one.
@@ -58,6 +60,7 @@ impl<'b> Encoder<'b> {
             buffer,
             origin,
             limit: usize::MAX,
+            nesting_limit: Decoder::DEFAULT_NESTING_LIMIT,
             endian,
             code_sets: CodeSets::from(CharSet::Latin1),
             may_be_message: true,
@@ -72,6 +75,7 @@ impl<'b> Encoder<'b> {
             buffer,
             origin: 0,
             limit: usize::MAX,
+            nesting_limit: Decoder::DEFAULT_NESTING_LIMIT,
             endian,
             code_sets: CodeSets::from(CharSet::Latin1),
             may_be_message: true,
@@ -89,6 +93,13 @@ impl<'b> Encoder<'b> {
     /// Limits the message to `limit` octets.
     pub fn with_limit(mut self, limit: usize) -> Self {
         self.limit = limit;
+        self
+    }
+
+    /// Limits the depth of values (value types) that contain each other; default
+    /// [`Decoder::DEFAULT_NESTING_LIMIT`].
+    pub fn with_nesting_limit(mut self, limit: u16) -> Self {
+        self.nesting_limit = limit;
         self
     }
 

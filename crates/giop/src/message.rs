@@ -52,6 +52,13 @@ impl<'b> MessageWriter<'b> {
         Self { encoder }
     }
 
+    /// Limits the depth of values that contain each other.
+    pub fn with_nesting_limit(self, limit: u16) -> Self {
+        Self {
+            encoder: self.encoder.with_nesting_limit(limit),
+        }
+    }
+
     /// Returns the encoder for the rest of the message; positions count from its start.
     pub fn encoder(&mut self) -> &mut Encoder<'b> {
         &mut self.encoder

@@ -26,9 +26,6 @@ pub(crate) struct EncodedValues {
     depth: u16,
 }
 
-/// Values around another one: the limit that Punctual's receivers accept.
-const MOST_NESTED: u16 = 64;
-
 impl EncodedValues {
     /// Forgets what has been discarded from `position` on.
     pub(crate) fn truncate(&mut self, position: usize) {
@@ -84,7 +81,8 @@ impl Encoder<'_> {
                 ids.iter().try_for_each(|id| self.repository_id(id))?;
             }
         }
-        if self.sent().depth >= MOST_NESTED {
+        let limit = self.nesting_limit;
+        if self.sent().depth >= limit {
             return Err(self.error(CdrErrorKind::NestingTooDeep));
         }
         self.sent().depth += 1;

@@ -450,6 +450,11 @@ fn nesting_is_bounded() {
         .encode(&mut Encoder::new(&mut octets, Endian::Big))
         .unwrap_err();
     assert_eq!(error.kind, CdrErrorKind::NestingTooDeep);
+    octets.clear();
+    let mut raised = Encoder::new(&mut octets, Endian::Big).with_nesting_limit(65);
+    deeper.encode(&mut raised).expect("within the raised limit");
+    let mut decoder = Decoder::new(&octets, Endian::Big).with_nesting_limit(66);
+    assert!(deeper == Decode::decode(&mut decoder).expect("within the raised limit"));
     let link = [0x7f, 0xff, 0xff, 0, 0, 0, 0, 7];
     assert_eq!(
         refused::<Option<Shared<Node>>>(&link.repeat(100)),

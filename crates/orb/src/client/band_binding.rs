@@ -90,6 +90,7 @@ impl Reference {
         let settings = MessageEncoding {
             code_sets: encoding.code_sets,
             max_size: self.core.configuration.limits.max_message_size,
+            max_nesting: self.core.configuration.limits.max_nesting,
         };
         let written = frame.request.begin(route.version, settings, |encoder, _| {
             encode_request(encoder, route.version, &request)

@@ -69,10 +69,11 @@ fn call_on_this_thread(
         ..
     } = frame;
     let (request, added) = request.clear();
-    let limit = core.configuration.limits.max_message_size;
+    let limits = &core.configuration.limits;
     let mut encoder = Encoder::new(request, Endian::NATIVE)
         .with_char_set(CharSet::Utf8)
-        .with_limit(limit);
+        .with_limit(limits.max_message_size)
+        .with_nesting_limit(limits.max_nesting);
     (call.perform)(Phase::Arguments(&mut encoder)).map_err(|error| error.system_exception(Completion::No))?;
 
     pool.set_max_kept(core.configuration.limits.max_kept_buffer);
@@ -283,7 +284,8 @@ impl<'c> Local<'c> {
     ) -> Result<Outcome, SystemException> {
         let results = Encoder::new(reply, Endian::NATIVE)
             .with_char_set(CharSet::Utf8)
-            .with_limit(self.core.configuration.limits.max_message_size);
+            .with_limit(self.core.configuration.limits.max_message_size)
+            .with_nesting_limit(self.core.configuration.limits.max_nesting);
         let mut upcall = Upcall::new(self.operation, arguments, results, 1, self.two_way, pool);
         upcall.set_origin(self);
         let result = run_servant(&*object.servant, &mut upcall);
@@ -304,13 +306,9 @@ impl RequestOrigin for Local<'_> {
     }
 
     fn defer(&self, response_expected: bool) -> Result<Arc<dyn PendingResponse>, SystemException> {
-        let max_message_size = self.core.configuration.limits.max_message_size;
+        let limits = self.core.configuration.limits;
         let deadline = self.context.deadlines.of(Response::WithTarget);
-        Ok(collocated_reply::defer(
-            max_message_size,
-            deadline,
-            response_expected,
-        ))
+        Ok(collocated_reply::defer(limits, deadline, response_expected))
     }
 }
 

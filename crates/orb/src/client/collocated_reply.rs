@@ -7,13 +7,13 @@ use punctual_os::{PiCondvar, PiMutex, condvar::TimedOut};
 use punctual_stub::{Outcome, PendingResponse, ReplyOrigin, ReusePool, Upcall, WriteReply};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
-use crate::current;
+use crate::{Limits, current};
 
 /// The reply that a caller of the same ORB waits for.
 struct LocalReply {
     state: PiMutex<State>,
     changed: PiCondvar,
-    max_message_size: usize,
+    limits: Limits,
     priority: Option<Priority>,
     deadline: Option<Instant>,
     response_expected: bool,
@@ -36,14 +36,14 @@ thread_local! {
 /// Defers the reply of the collocated upcall that this thread executes; [`wait`] follows.
 #[cold]
 pub(super) fn defer(
-    max_message_size: usize,
+    limits: Limits,
     deadline: Option<Instant>,
     response_expected: bool,
 ) -> Arc<dyn PendingResponse> {
     let reply = Arc::new(LocalReply {
         state: PiMutex::default(),
         changed: PiCondvar::new(),
-        max_message_size,
+        limits,
         priority: current::explicit_priority(),
         deadline,
         response_expected,
@@ -85,7 +85,8 @@ impl PendingResponse for LocalReply {
         let (mut octets, mut pool) = (Vec::new(), ReusePool::default());
         let encoder = Encoder::new(&mut octets, Endian::NATIVE)
             .with_char_set(CharSet::Utf8)
-            .with_limit(self.max_message_size);
+            .with_limit(self.limits.max_message_size)
+            .with_nesting_limit(self.limits.max_nesting);
         let nothing = Decoder::new(&[], Endian::NATIVE);
         let mut upcall = Upcall::new("", nothing, encoder, 1, true, &mut pool);
         let end = write(&mut upcall).map(|()| upcall.outcome());

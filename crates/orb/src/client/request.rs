@@ -44,6 +44,7 @@ impl Reference {
         let settings = MessageEncoding {
             code_sets,
             max_size: self.core.configuration.limits.max_message_size,
+            max_nesting: self.core.configuration.limits.max_nesting,
         };
         let operation = call.operation;
         let header = |encoder: &mut Encoder<'_>, added: Option<&AddedContexts>| {

@@ -74,12 +74,14 @@ pub(super) struct HeaderKind {
     pub(super) priority: Option<Priority>,
 }
 
-/// How the values of a request are encoded, and the size that its message may have.
+/// How the values of a request are encoded, and the limits of its message.
 #[derive(Clone, Copy)]
 pub(super) struct MessageEncoding {
     pub(super) code_sets: CodeSets,
     /// Maximum size of the message.
     pub(super) max_size: usize,
+    /// Maximum depth of values that contain each other.
+    pub(super) max_nesting: u16,
 }
 
 impl RequestBuffer {
@@ -116,13 +118,12 @@ impl RequestBuffer {
             && self.operation == operation
         {
             let kept = head.end;
-            return Ok(MessageWriter::repeat_request(
-                &mut self.octets,
-                kept,
-                request_id,
-                encoding.code_sets,
-                encoding.max_size,
-            ));
+            let MessageEncoding {
+                code_sets, max_size, ..
+            } = encoding;
+            let octets = &mut self.octets;
+            let writer = MessageWriter::repeat_request(octets, kept, request_id, code_sets, max_size);
+            return Ok(writer.with_nesting_limit(encoding.max_nesting));
         }
         self.operation.clear();
         self.operation.push_str(operation);
@@ -161,6 +162,7 @@ fn start(octets: &mut Vec<u8>, version: Version, encoding: MessageEncoding) -> M
         encoding.code_sets,
         encoding.max_size,
     )
+    .with_nesting_limit(encoding.max_nesting)
 }
 
 #[cfg(test)]
@@ -191,6 +193,7 @@ mod tests {
         let encoding = MessageEncoding {
             code_sets: CharSet::Utf8.into(),
             max_size: usize::MAX,
+            max_nesting: 64,
         };
         let key = [spec.route.0 as u8, spec.route.1 as u8];
         let header = |encoder: &mut Encoder<'_>| {
@@ -265,6 +268,7 @@ mod tests {
         let too_short = MessageEncoding {
             code_sets: CharSet::Utf8.into(),
             max_size: 20,
+            max_nesting: 64,
         };
         let failed = buffer.repeat(kind, "cube", 2, too_short, |encoder| "long".encode(encoder));
         assert!(failed.is_err());

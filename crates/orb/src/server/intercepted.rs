@@ -202,6 +202,7 @@ impl Serving<'_> {
         Encoder::resume(reply, Endian::NATIVE)
             .with_code_sets(self.message.code_sets)
             .with_limit(self.dispatcher.configuration.limits.max_message_size)
+            .with_nesting_limit(self.dispatcher.configuration.limits.max_nesting)
     }
 
     /// Completes the reply according to how the request ended; `called`: the servant has been called.

@@ -31,7 +31,9 @@ pub(super) fn begin_reply<'b>(
         code_sets,
         dispatcher.configuration.limits.max_message_size,
     );
-    let mut encoder = writer.into_encoder();
+    let mut encoder = writer
+        .into_encoder()
+        .with_nesting_limit(dispatcher.configuration.limits.max_nesting);
     let echo = echo(lane, request);
     encode_reply_header(
         &mut encoder,

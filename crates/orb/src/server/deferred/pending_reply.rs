@@ -14,6 +14,7 @@ use super::super::{
     reply::{ReplyHeaderAt, fail, finish},
 };
 use crate::{
+    Limits,
     configuration::Configuration,
     interception::{AddedContexts, with_contexts},
 };
@@ -90,10 +91,7 @@ impl PendingReply {
             return false;
         }
         let _raised = raise(configuration, self.priority);
-        if self
-            .write(configuration.limits.max_message_size, memory, write)
-            .is_err()
-        {
+        if self.write(&configuration.limits, memory, write).is_err() {
             return false;
         }
         self.request
@@ -102,7 +100,7 @@ impl PendingReply {
 
     fn write(
         &self,
-        max_message_size: usize,
+        limits: &Limits,
         memory: &mut ReplyMemory,
         write: WriteReply<'_>,
     ) -> Result<(), MessageError> {
@@ -119,9 +117,9 @@ impl PendingReply {
             kind,
             Endian::NATIVE,
             self.code_sets,
-            max_message_size,
+            limits.max_message_size,
         );
-        let mut encoder = writer.into_encoder();
+        let mut encoder = writer.into_encoder().with_nesting_limit(limits.max_nesting);
         let echo = echo.as_ref().map(|echo| ServiceContext::Raw {
             id: echo.id,
             data: &echo.data[..echo.length],
