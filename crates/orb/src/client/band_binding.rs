@@ -11,38 +11,19 @@ use punctual_stub::{Call, Response};
 use punctual_types::{Completion, Priority, SystemException, SystemExceptionKind};
 
 use super::{
-    attempts::Attempt, call_context::CallContext, call_frame::CallFrame, connection_cache::PooledConnection,
-    connection_key::Band, reference::Reference, request_buffer::MessageEncoding, route::Route,
+    attempts::Attempt, binding::Binding, call_context::CallContext, call_frame::CallFrame,
+    connection_cache::PooledConnection, connection_key::Band, reference::Reference,
+    request_buffer::MessageEncoding, route::Route,
 };
 
-/// The connection to use, or the result of the attempt without it.
-type Binding<R> = ControlFlow<Attempt<R>, Box<PooledConnection>>;
-
 impl Reference {
-    /// Returns an exclusive connection for a call of this priority, bound to its band if the policies require
-    /// it.
-    pub(super) fn bound_connection<R>(
-        &self,
-        route: &Route,
-        priority: Priority,
-        frame: &mut CallFrame,
-        context: CallContext<'_>,
-    ) -> Result<Binding<R>, SystemException> {
-        let connection = self.connection(route, priority, context)?;
-        if context.policies.binds_bands {
-            self.bind_band(connection, route, frame, context)
-        } else {
-            Ok(ControlFlow::Continue(connection))
-        }
-    }
-
     /// Makes the server bind the connection to its band, unless it has none, is bound, or the server does not
     /// support this, as those of TAO.
     ///
     /// Fails as the server states, and as a call does; not completed, because no request of the caller was
     /// sent.
     #[inline(never)]
-    fn bind_band<R>(
+    pub(super) fn bind_band<R>(
         &self,
         connection: Box<PooledConnection>,
         route: &Route,

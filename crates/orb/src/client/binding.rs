@@ -1,14 +1,16 @@
-//! Step 4 of a call: from the endpoints of a route to a connection. If one is down, the next is tried
+//! Step 3 of a call: from the endpoints of a route (step 4) to a connection. If one is down, the next is tried
 //! (failover).
 
-use std::{sync::Arc, time::Duration};
+use std::{ops::ControlFlow, sync::Arc, time::Duration};
 
 use punctual_stub::PoliciesInForce;
 use punctual_types::{Priority, SystemException};
 
 use super::{
+    attempts::Attempt,
     call_context::CallContext,
     call_end::broken,
+    call_frame::CallFrame,
     connection::ClientConnection,
     connection_cache::PooledConnection,
     connection_key::{Band, ConnectionKey},
@@ -20,6 +22,9 @@ use super::{
 };
 use crate::current;
 
+/// The connection to use, or the result of the attempt without it.
+pub(super) type Binding<R> = ControlFlow<Attempt<R>, Box<PooledConnection>>;
+
 impl Reference {
     /// Returns the priority that chooses the endpoint and that the request carries. May cost a system call.
     pub(super) fn caller_priority(&self, route: &Route) -> Result<Priority, SystemException> {
@@ -30,8 +35,25 @@ impl Reference {
         }
     }
 
+    /// Returns an exclusive connection for a call of this priority, bound to its band if the policies require
+    /// it.
+    pub(super) fn bound_connection<R>(
+        &self,
+        route: &Route,
+        priority: Priority,
+        frame: &mut CallFrame,
+        context: CallContext<'_>,
+    ) -> Result<Binding<R>, SystemException> {
+        let connection = self.connection(route, priority, context)?;
+        if context.policies.binds_bands {
+            self.bind_band(connection, route, frame, context)
+        } else {
+            Ok(ControlFlow::Continue(connection))
+        }
+    }
+
     /// Returns an exclusive connection for a call of this priority.
-    pub(super) fn connection(
+    fn connection(
         &self,
         route: &Route,
         priority: Priority,

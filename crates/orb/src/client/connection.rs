@@ -1,4 +1,4 @@
-//! An exclusive connection to a server: one thread at a time uses it, for one call at a time, and blocks in
+//! Step 5 of a call, its connection, which is exclusive: one thread at a time uses it, for one call at a time, and blocks in
 //! its own `read`.
 
 use std::{

@@ -1,5 +1,5 @@
-//! Step 6 of a call, over an exclusive connection: the request is sent, and the thread waits for the reply in
-//! its own `read`.
+//! Step 5 of a call, over an exclusive connection: the request is encoded (step 6) and sent, and the thread
+//! waits for the reply in its own `read`; step 7 follows.
 
 use std::convert::Infallible;
 

@@ -1,4 +1,4 @@
-//! Step 5 of a call: the request is encoded.
+//! Step 6 of a call: the request is encoded.
 
 use punctual_cdr::{Encoder, Endian};
 use punctual_giop::{

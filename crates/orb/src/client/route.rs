@@ -1,4 +1,4 @@
-//! Step 3 of a call: the endpoints and policies that a reference states, and the choice by priority.
+//! Step 4 of a call: the endpoints and policies that a reference states, and the choice by priority.
 
 use std::{
     cmp::Reverse,

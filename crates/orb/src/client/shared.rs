@@ -1,5 +1,5 @@
-//! Last step of a call over a connection that several callers share: encode and send the request, wait until
-//! a lane thread passes the reply, and classify it.
+//! Step 5 of a call, over a connection that several callers share: the request is encoded (step 6) and sent,
+//! and the thread waits until a lane thread passes the reply; step 7 follows.
 
 use std::{sync::Arc, time::Instant};
 

@@ -1,4 +1,4 @@
-//! Exclusive connections of the calling thread, which it shares with no other caller.
+//! Step 3 of a call, its cache: the exclusive connections of the calling thread.
 
 use std::{cell::RefCell, mem, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! Writing replies.
+//! Step 12 of a call, its end: replies are written.
 
 use punctual_cdr::{CdrError, CodeSets, Encode, Encoder, Endian};
 use punctual_giop::{

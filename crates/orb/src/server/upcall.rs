@@ -1,4 +1,4 @@
-//! Call of a servant, and the operations of `CORBA::Object`.
+//! Step 13 of a call, its upcall: the servant, and the operations of `CORBA::Object`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
