@@ -2,8 +2,8 @@
 //!
 //! One call, step by step: 1 `call` (policies, deadlines) → 2 `attempts` → 3 `binding` (a connection, from
 //! `thread_connections`) → 4 `route` (endpoints by priority) → 5 `exclusive` or `shared` (send, wait), which
-//! calls 6 `request` (encode) → 7 `reply` (classify). `asynchronous` starts with `call`, too; `collocated` replaces steps 3 to 7 for objects of the
-//! same ORB.
+//! calls 6 `request` (encode) → 7 `reply` (classify). `asynchronous` starts with `call`, too; `collocated`
+//! replaces steps 3 to 7 for objects of the same ORB.
 
 mod addressing;
 mod asynchronous;
