@@ -38,7 +38,7 @@ fn text(all: &[&Benchmark]) -> String {
         let evaluated = paper.statements.iter().filter(evaluated).count();
         let _ = writeln!(
             text,
-            "[{}]: {} statements, {evaluated} evaluated, {} that cannot be evaluated here\n",
+            "[{}]: {} statements, {evaluated} evaluated, {} that cannot be\n",
             paper.key,
             paper.statements.len(),
             paper.statements.len() - evaluated

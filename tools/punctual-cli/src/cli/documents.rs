@@ -84,6 +84,11 @@ fn other_commands_of_documents_are_known_and_their_files_exist() {
             let is_known = match words[..] {
                 ["cargo", "xtask", task, ..] => tasks.contains(&format!("[\"{task}\"")),
                 ["cargo", "install", "--path", folder] => root.join(folder).join("Cargo.toml").exists(),
+                // A rule checks that its list of crates is complete and in order.
+                ["cargo", "publish", ref options @ ..] => options
+                    .windows(2)
+                    .filter(|pair| pair[0] == "--manifest-path")
+                    .all(|pair| root.join(pair[1]).exists()),
                 ["cargo", "build", "--release"] | ["kill", "-HUP", "PID", ..] => true,
                 [
                     "cargo",

@@ -151,7 +151,7 @@ fn what_cannot_be_sent_is_explained() {
         (&["twice"], "`long twice(in long value)` takes 1 value, not 0"),
         (
             &["twice", "3000000000"],
-            "`value`: `3000000000` is no long, or out of its range",
+            "`value`: `3000000000` is not a valid long, or out of its range",
         ),
         (&["twice", "many"], "`value`: `many` is not a long"),
         (&["next", "pink"], "`from`: `pink` is not one of red, green, blue"),

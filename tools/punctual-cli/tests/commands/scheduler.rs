@@ -61,9 +61,9 @@ fn json_has_what_has_no_room() {
 #[test]
 fn errors_name_the_place() {
     for (text, expected) in [
-        ("[[operation]]\nname = \"a\"", "either `rates`, or `wcet`"),
-        ("threshold = 2.0", "not a use of the processor"),
-        ("strategy = \"best\"", "not a strategy"),
+        ("[[operation]]\nname = \"a\"", "either `rates`, or both `wcet`"),
+        ("threshold = 2.0", "not a utilisation"),
+        ("strategy = \"best\"", "unknown strategy `best`"),
         (
             "[[operation]]\nname = \"a\"\nwcet = \"1 ms\"\nfollows = [{ operation = \"b\" }]",
             "no operation `b`",
