@@ -227,6 +227,7 @@ impl<'b> Encoder<'b> {
             buffer: self.buffer,
             origin,
             limit,
+            nesting_limit: self.nesting_limit,
             endian: self.endian,
             code_sets: self.code_sets,
             may_be_message: false,

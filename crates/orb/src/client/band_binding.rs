@@ -8,7 +8,7 @@ use punctual_giop::{
     TAO_ORB_TYPE, encode_request,
 };
 use punctual_stub::{Call, Response};
-use punctual_types::{Completion, Priority, SystemException, SystemExceptionKind};
+use punctual_types::{Completion, SystemException, SystemExceptionKind};
 
 use super::{
     attempts::Attempt, binding::Binding, call_context::CallContext, call_frame::CallFrame,

@@ -1,5 +1,5 @@
-//! Step 3 of a call: from the endpoints of a route (step 4) to a connection. If one is down, the next is tried
-//! (failover).
+//! Step 3 of a call: from the endpoints of a route (step 4) to a connection. If one is down, the next is
+//! tried (failover).
 
 use std::{ops::ControlFlow, sync::Arc, time::Duration};
 
