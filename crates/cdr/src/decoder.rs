@@ -11,7 +11,7 @@ use core::array;
 pub use self::context::{DecodeContext, ValueFactory};
 pub use self::value_header::{ValueHeader, ValueTag};
 use self::values::Received;
-use crate::{Arena, CdrError, CdrErrorKind, CharSet, CodeSets, Endian};
+use crate::{Arena, CdrError, CdrErrorKind, CharSet, CodeSets, Encoder, Endian};
 
 /// A value that can be read from a message; `'a` is the lifetime of the message and the arena.
 pub trait Decode<'a>: Sized {
@@ -146,7 +146,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Default of [`Self::with_nesting_limit`].
-    pub const DEFAULT_NESTING_LIMIT: u16 = 64;
+    pub const DEFAULT_NESTING_LIMIT: u16 = Encoder::DEFAULT_NESTING_LIMIT;
 
     /// Default of [`Self::with_decoded_limit`]: 64 MiB.
     pub const DEFAULT_DECODED_LIMIT: usize = 64 << 20;

@@ -5,7 +5,7 @@ mod values;
 use alloc::{boxed::Box, vec::Vec};
 
 use self::values::EncodedValues;
-use crate::{CdrError, CdrErrorKind, CharSet, CodeSets, Decoder, Endian};
+use crate::{CdrError, CdrErrorKind, CharSet, CodeSets, Endian};
 
 /// A value that can be written into a message.
 ///
@@ -52,6 +52,9 @@ pub struct Encoder<'b> {
 }
 
 impl<'b> Encoder<'b> {
+    /// Default of [`Self::with_nesting_limit`].
+    pub const DEFAULT_NESTING_LIMIT: u16 = 64;
+
     /// Creates an encoder at the end of `buffer`. Alignment counts from there, the size is unlimited, and
     /// text is in ISO-8859-1: the code set of peers that have negotiated none.
     pub fn new(buffer: &'b mut Vec<u8>, endian: Endian) -> Self {
@@ -60,7 +63,7 @@ impl<'b> Encoder<'b> {
             buffer,
             origin,
             limit: usize::MAX,
-            nesting_limit: Decoder::DEFAULT_NESTING_LIMIT,
+            nesting_limit: Self::DEFAULT_NESTING_LIMIT,
             endian,
             code_sets: CodeSets::from(CharSet::Latin1),
             may_be_message: true,
@@ -75,7 +78,7 @@ impl<'b> Encoder<'b> {
             buffer,
             origin: 0,
             limit: usize::MAX,
-            nesting_limit: Decoder::DEFAULT_NESTING_LIMIT,
+            nesting_limit: Self::DEFAULT_NESTING_LIMIT,
             endian,
             code_sets: CodeSets::from(CharSet::Latin1),
             may_be_message: true,
@@ -97,7 +100,7 @@ impl<'b> Encoder<'b> {
     }
 
     /// Limits the depth of values (value types) that contain each other; default
-    /// [`Decoder::DEFAULT_NESTING_LIMIT`].
+    /// [`Self::DEFAULT_NESTING_LIMIT`].
     pub fn with_nesting_limit(mut self, limit: u16) -> Self {
         self.nesting_limit = limit;
         self

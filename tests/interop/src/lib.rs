@@ -8,6 +8,7 @@ pub mod jacorb;
 pub mod omniorb;
 pub mod omniorbpy;
 pub mod process;
+pub mod quad;
 pub mod relay;
 pub mod rustorb;
 pub mod sample;
@@ -18,6 +19,11 @@ punctual::include_idl!("interop");
 /// Code generated from `idl/dynamics.idl`.
 mod generated_dynamics {
     punctual::include_idl!("dynamics");
+}
+
+/// Code generated from `idl/quad.idl`.
+mod generated_quad {
+    punctual::include_idl!("quad");
 }
 
 pub use generated_dynamics::dynamics;

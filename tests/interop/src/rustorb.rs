@@ -55,6 +55,13 @@ impl RustOrb {
     }
 }
 
+impl RustOrb {
+    /// Like [`Self::server`], of a `Rotor`.
+    pub fn rotor(&self, scratch: &str, target: &str) -> Server {
+        start(scratch, ("quad.idl", "Quad::Rotor"), &[], target)
+    }
+}
+
 fn start(scratch: &str, (idl, interface): (&str, &str), options: &[&str], target: &str) -> Server {
     let mut command = Command::new(PROGRAM);
     command

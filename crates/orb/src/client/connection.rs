@@ -1,5 +1,5 @@
-//! Step 5 of a call, its connection. It is exclusive: one thread at a time uses it, for one call at a time, and
-//! blocks in its own `read`.
+//! Step 5 of a call, its connection. It is exclusive: one thread at a time uses it, for one call at a time,
+//! and blocks in its own `read`.
 
 use std::{
     io,

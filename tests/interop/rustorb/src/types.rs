@@ -57,6 +57,7 @@ impl<'i> Types<'i> {
             Type::ULongLong => simple(TCKind::ULongLong),
             Type::Float => simple(TCKind::Float),
             Type::Double => simple(TCKind::Double),
+            Type::LongDouble => simple(TCKind::LongDouble),
             Type::Any => simple(TCKind::Any),
             Type::Object => Ok(TypeCode::object()),
             Type::String { bound } => Ok(TypeCode::string(bound.unwrap_or(0))),

@@ -1,6 +1,14 @@
 //! rustorb 0.2.0, another ORB in Rust: its server and client between our client and our server.
 
-use punctual_interop::{checks::Context, exchange::ExchangeServer, rustorb::RustOrb};
+use std::thread;
+
+use punctual::Orb;
+use punctual_interop::{
+    checks::Context,
+    exchange::ExchangeServer,
+    quad::{self, RotorRef, RotorServant},
+    rustorb::RustOrb,
+};
 
 use crate::{exchange, matrix::Row, proxied};
 
@@ -62,6 +70,26 @@ fn fragments() {
         &["-ORBgiopFragmentSize", "1024"],
         &[],
     );
+}
+
+#[test]
+fn long_double() {
+    let Some(rustorb) = RustOrb::build(SCRATCH) else {
+        return;
+    };
+    let builder = Orb::builder().listen("iiop://127.0.0.1:0").lock_memory(false);
+    let orb = builder.build().expect("an ORB on a free port");
+    let ours: RotorRef = orb.root_poa().activate(RotorServant).expect("an object");
+    let server = rustorb.rotor(SCRATCH, &ours.to_ior());
+    let running = thread::spawn({
+        let orb = orb.clone();
+        move || orb.run()
+    });
+    let passed = quad::check(&orb, &server.reference);
+    let row = Row::described(ORB, "client", "GIOP 1.2, `long double`");
+    row.record(passed, &[]);
+    orb.shutdown();
+    running.join().expect("no panic").expect("an end in order");
 }
 
 #[test]
