@@ -10,9 +10,8 @@ use crate::generated_quad::quad::{Pair, Rotor};
 pub struct RotorServant;
 
 impl Rotor for RotorServant {
-    fn echo(&self, value: LongDouble, pair: Pair, back: &mut Pair) -> Result<LongDouble, SystemException> {
-        *back = pair;
-        Ok(value)
+    fn echo(&self, value: LongDouble, given: &Pair) -> Result<(LongDouble, Pair), SystemException> {
+        Ok((value, given.clone()))
     }
 }
 
@@ -38,7 +37,7 @@ pub fn check(orb: &Orb, reference: &str) -> usize {
     for bits in BITS {
         let value = LongDouble(bits);
         let pair = Pair { before: 7, value };
-        let (returned, back) = rotor.echo(value, pair).expect("an answer");
+        let (returned, back) = rotor.echo(value, &pair).expect("an answer");
         assert_eq!(returned.0, bits, "{bits:#x}, alone");
         assert_eq!((back.before, back.value.0), (7, bits), "{bits:#x}, in a struct");
     }
