@@ -35,6 +35,7 @@ fn main() -> Result<(), punctual_build::Error> {
             "idl/names.idl",
             "idl/scopes.idl",
             "idl/type_codes.idl",
+            "idl/value_base.idl",
             "idl/values.idl",
             "idl/wide.idl",
         ])

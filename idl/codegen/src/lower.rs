@@ -107,6 +107,7 @@ impl Lowering<'_> {
                 self.types.insert(definition.id, TypeId(self.types.len()));
             }
         }
+        self.value_base = TypeId(self.types.len());
     }
 
     fn shape_types(&mut self) {

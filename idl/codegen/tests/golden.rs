@@ -84,6 +84,38 @@ fn the_built_in_file_is_generated() {
     );
 }
 
+/// No definition declares `ValueBase`: its number must not be that of another type.
+#[test]
+fn value_base_is_itself_wherever_it_is_used() {
+    let rust = |idl: &str| {
+        let outcome = punctual_idl::compile_text("base.idl", idl, &Options::default());
+        generate(&outcome.specification.unwrap(), &Settings::default()).unwrap()
+    };
+    let expected = "::core::option::Option<::punctual::rt::Shared<ValueBase>>";
+    let array = rust("typedef ValueBase AA[3];");
+    assert!(
+        array.contains(&format!("pub type Aa = [{expected}; 3];")),
+        "{array}"
+    );
+    for before in [
+        "struct First { long a; };",
+        "#include <orb.idl>\n",
+        "interface First {};",
+    ] {
+        let several = rust(&format!(
+            "{before} typedef sequence<ValueBase> Vs; struct S {{ ValueBase v; }}; \
+             interface I {{ long count(in Vs z, in S one); }};"
+        ));
+        for part in [
+            format!("pub type Vs = ::std::vec::Vec<{expected}>;"),
+            format!("pub v: {expected},"),
+            format!("z: &[{expected}], one: &S"),
+        ] {
+            assert!(several.contains(&part), "{before} {part}: {several}");
+        }
+    }
+}
+
 /// A string is compared with each name before its own, octets are not.
 #[test]
 fn many_operations_are_matched_octet_by_octet() {

@@ -82,6 +82,11 @@ pub mod type_codes {
     include!(concat!(env!("OUT_DIR"), "/type_codes.rs"));
 }
 
+/// Code generated from `idl/value_base.idl`.
+pub mod value_base {
+    include!(concat!(env!("OUT_DIR"), "/value_base.rs"));
+}
+
 /// Code generated from `idl/values.idl`.
 pub mod values {
     include!(concat!(env!("OUT_DIR"), "/values.rs"));

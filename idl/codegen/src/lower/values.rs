@@ -17,7 +17,11 @@ use crate::{
 impl Lowering<'_> {
     /// Adds the type of `ValueBase`, which no definition declares.
     pub(super) fn add_value_base(&mut self) {
-        self.value_base = TypeId(self.model.types.len());
+        debug_assert_eq!(
+            self.value_base,
+            TypeId(self.model.types.len()),
+            "behind all declared types"
+        );
         self.model.types.push(NamedType {
             module: ModulePath::default(),
             name: String::new(),

@@ -11,5 +11,6 @@ mod large_arrays;
 mod local;
 mod round_trips;
 mod type_codes;
+mod value_base;
 mod values;
 mod wide;
