@@ -31,6 +31,7 @@ fn main() -> Result<(), punctual_build::Error> {
             "idl/features.idl",
             "idl/idl4.idl",
             "idl/large_arrays.idl",
+            "idl/large_scalars.idl",
             "idl/local.idl",
             "idl/names.idl",
             "idl/scopes.idl",

@@ -47,6 +47,11 @@ pub mod large_arrays {
     include!(concat!(env!("OUT_DIR"), "/large_arrays.rs"));
 }
 
+/// Code generated from `idl/large_scalars.idl`.
+pub mod large_scalars {
+    include!(concat!(env!("OUT_DIR"), "/large_scalars.rs"));
+}
+
 /// Code generated from `idl/local.idl`.
 pub mod local {
     include!(concat!(env!("OUT_DIR"), "/local.rs"));

@@ -8,6 +8,7 @@ mod divided;
 mod dynamic;
 mod idl4;
 mod large_arrays;
+mod large_scalars;
 mod local;
 mod round_trips;
 mod type_codes;
