@@ -31,10 +31,12 @@ fn main() -> Result<(), punctual_build::Error> {
             "idl/features.idl",
             "idl/idl4.idl",
             "idl/large_arrays.idl",
+            "idl/large_scalars.idl",
             "idl/local.idl",
             "idl/names.idl",
             "idl/scopes.idl",
             "idl/type_codes.idl",
+            "idl/value_base.idl",
             "idl/values.idl",
             "idl/wide.idl",
         ])

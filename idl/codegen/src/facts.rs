@@ -20,7 +20,7 @@ impl Model {
             self.facts[id].last_alias = self.end_of_aliases(TypeId(id));
             self.facts[id].layout = self.shape_layout(TypeId(id));
             self.facts[id].large =
-                matches!(&self.types[id].shape, Shape::Struct(members) if self.is_large(members.iter()));
+                matches!(&self.types[id].shape, Shape::Struct(members) if self.boxes_some(members));
         }
         let of_values = self.values_decoding();
         let finished = trees(&all, 0..self.types.len()).concat();

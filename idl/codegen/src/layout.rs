@@ -54,6 +54,11 @@ impl Model {
         is_constructed && self.size(of) > SMALL_MEMBER
     }
 
+    /// Whether a value with these members is large, and some of them are boxed for this reason.
+    pub fn boxes_some(&self, members: &[Type]) -> bool {
+        self.is_large(members.iter()) && members.iter().any(|member| self.is_boxed_in_large(member))
+    }
+
     /// Marks the members that are boxed.
     pub fn box_members(&self, members: &mut [Member]) {
         let is_large = self.is_large(members.iter().map(|member| &member.of));

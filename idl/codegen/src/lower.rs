@@ -32,11 +32,13 @@ pub fn lower(specification: &Specification, settings: &Settings) -> Model {
         types: HashMap::new(),
         interfaces: HashMap::new(),
         names: HashMap::new(),
+        derived: HashMap::new(),
         value_base: TypeId(0),
         uses_value_base: Cell::new(false),
         model: Model::default(),
     };
     lowering.number_types();
+    lowering.find_derived();
     lowering.shape_types();
     lowering.add_value_base();
     lowering.model.compute_facts();
@@ -67,6 +69,8 @@ struct Lowering<'s> {
     types: HashMap<DefinitionId, TypeId>,
     interfaces: HashMap<DefinitionId, InterfaceId>,
     names: HashMap<DefinitionId, Names>,
+    /// Concrete types that inherit from each value type or support each abstract interface.
+    derived: HashMap<DefinitionId, Vec<TypeId>>,
     /// The type of `ValueBase`, behind all declared ones.
     value_base: TypeId,
     uses_value_base: Cell<bool>,
@@ -107,6 +111,7 @@ impl Lowering<'_> {
                 self.types.insert(definition.id, TypeId(self.types.len()));
             }
         }
+        self.value_base = TypeId(self.types.len());
     }
 
     fn shape_types(&mut self) {

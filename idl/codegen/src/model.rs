@@ -78,7 +78,7 @@ pub struct Facts {
     pub min_size: u64,
     /// Its form in memory on a 64-bit machine, about.
     pub layout: Layout,
-    /// Whether it is a struct or exception whose large members are boxed or lent.
+    /// Whether it is a struct or exception some of whose members are boxed or lent because it is large.
     pub large: bool,
     /// Octets of all values of which the functions that decode it, one inside the other, hold a copy each.
     pub decoding: u64,

@@ -158,7 +158,7 @@ impl<'m> Place<'m> {
         }
         let inferred = quote!('_);
         let named_lifetime = lifetime.unwrap_or(&inferred);
-        match of {
+        match self.model.resolved(of) {
             Type::String { bound: None } => quote!(&#lifetime str),
             Type::String { bound: Some(bound) } => {
                 let bound = literal(*bound);
@@ -173,14 +173,11 @@ impl<'m> Place<'m> {
             }
             Type::Array { .. } => quote!(#array),
             Type::Any => quote!(#rt::AnyView<#named_lifetime>),
-            Type::Named(id) => match &self.model.named(*id).shape {
-                Shape::Alias(aliased) => self.lent(aliased, lifetime),
-                _ => {
-                    let named = self.model.named(*id);
-                    let view = self.path(&named.module, &named.view);
-                    quote!(#view<#named_lifetime>)
-                }
-            },
+            Type::Named(id) => {
+                let named = self.model.named(*id);
+                let view = self.path(&named.module, &named.view);
+                quote!(#view<#named_lifetime>)
+            }
             Type::Basic(_)
             | Type::WString { .. }
             | Type::Map { .. }

@@ -6,7 +6,7 @@ use quote::quote;
 use crate::{
     constants, factories,
     interface::{self, servant},
-    model::{TypeId, ValueKind, ValueState, ValueType},
+    model::{Type, TypeId, ValueKind, ValueState, ValueType},
     names::identifier,
     type_codes,
     types::Place,
@@ -15,7 +15,6 @@ use crate::{
 /// A value type with its implementations.
 pub fn generate(place: &Place<'_>, item: &ValueType) -> TokenStream {
     let (docs, name) = (item.docs.tokens(), identifier(&place.model.named(item.id).name));
-    let attributes = &item.attributes;
     let (definition, type_code) = match &item.kind {
         ValueKind::Abstract => {
             let definition = quote! {
@@ -26,15 +25,8 @@ pub fn generate(place: &Place<'_>, item: &ValueType) -> TokenStream {
             (definition, type_codes::of_value(place, item, None))
         }
         ValueKind::Boxed(of) => {
+            let definition = boxed(place, item, of);
             let of = place.owned(of);
-            let codec = codec(place, &name, &[quote!(0)]);
-            let definition = quote! {
-                #docs
-                #attributes
-                #[derive(Clone, Debug, Default, PartialEq)]
-                pub struct #name(pub #of);
-                #codec
-            };
             let object = object(place, item, &[], false, &TokenStream::new());
             (
                 quote!(#definition #object),
@@ -49,6 +41,34 @@ pub fn generate(place: &Place<'_>, item: &ValueType) -> TokenStream {
     let value_type = value_type(place, item);
     let operations = operations(place, item);
     quote!(#definition #value_type #type_code #operations)
+}
+
+/// A box around its content, whose default is written out for an array without one in the standard library.
+fn boxed(place: &Place<'_>, item: &ValueType, of: &Type) -> TokenStream {
+    let (docs, name) = (item.docs.tokens(), identifier(&place.model.named(item.id).name));
+    let (attributes, content) = (&item.attributes, place.owned(of));
+    let codec = codec(place, &name, &[quote!(0)]);
+    let (derived, default) = if place.model.has_long_array(of) {
+        let value = place.default_value(of);
+        let default = quote! {
+            impl ::core::default::Default for #name {
+                fn default() -> Self {
+                    Self(#value)
+                }
+            }
+        };
+        (quote!(Clone, Debug, PartialEq), Some(default))
+    } else {
+        (quote!(Clone, Debug, Default, PartialEq), None)
+    };
+    quote! {
+        #docs
+        #attributes
+        #[derive(#derived)]
+        pub struct #name(pub #content);
+        #default
+        #codec
+    }
 }
 
 fn concrete(place: &Place<'_>, item: &ValueType, state: &ValueState) -> TokenStream {

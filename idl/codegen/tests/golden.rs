@@ -84,6 +84,38 @@ fn the_built_in_file_is_generated() {
     );
 }
 
+/// No definition declares `ValueBase`: its number must not be that of another type.
+#[test]
+fn value_base_is_itself_wherever_it_is_used() {
+    let rust = |idl: &str| {
+        let outcome = punctual_idl::compile_text("base.idl", idl, &Options::default());
+        generate(&outcome.specification.unwrap(), &Settings::default()).unwrap()
+    };
+    let expected = "::core::option::Option<::punctual::rt::Shared<ValueBase>>";
+    let array = rust("typedef ValueBase AA[3];");
+    assert!(
+        array.contains(&format!("pub type Aa = [{expected}; 3];")),
+        "{array}"
+    );
+    for before in [
+        "struct First { long a; };",
+        "#include <orb.idl>\n",
+        "interface First {};",
+    ] {
+        let several = rust(&format!(
+            "{before} typedef sequence<ValueBase> Vs; struct S {{ ValueBase v; }}; \
+             interface I {{ long count(in Vs z, in S one); }};"
+        ));
+        for part in [
+            format!("pub type Vs = ::std::vec::Vec<{expected}>;"),
+            format!("pub v: {expected},"),
+            format!("z: &[{expected}], one: &S"),
+        ] {
+            assert!(several.contains(&part), "{before} {part}: {several}");
+        }
+    }
+}
+
 /// A string is compared with each name before its own, octets are not.
 #[test]
 fn many_operations_are_matched_octet_by_octet() {
@@ -156,6 +188,51 @@ fn the_time_for_a_chain_of_types_is_linear() {
     let (short, long) = ((0..3).map(|_| chain(100)).min().unwrap(), chain(1600));
     // Linear: 16 times; quadratic: 256 times.
     assert!(long < short * 80, "{short:?} for 100 types, {long:?} for 1600");
+}
+
+/// Each value type has a list of the concrete ones that inherit from it: the time must not grow with the
+/// square of their number.
+#[test]
+fn the_time_for_value_types_is_linear() {
+    let values = |chains: usize| {
+        let mut idl = String::from("abstract interface Shown {};\n");
+        for chain in 0..chains {
+            idl += &format!("abstract valuetype V{chain}_0 supports Shown {{}};\n");
+            for link in 1..16 {
+                let kind = if link < 15 {
+                    "abstract valuetype"
+                } else {
+                    "valuetype"
+                };
+                idl += &format!("{kind} V{chain}_{link} : V{chain}_{} {{}};\n", link - 1);
+            }
+        }
+        let outcome = punctual_idl::compile_text("values.idl", &idl, &Options::default());
+        let start = Instant::now();
+        let rust = generate(&outcome.specification.unwrap(), &Settings::default()).unwrap();
+        assert!(rust.contains(&format!("pub struct V{}15", chains - 1)));
+        start.elapsed()
+    };
+    let (short, long) = ((0..3).map(|_| values(10)).min().unwrap(), values(160));
+    // Linear: 16 times; quadratic: 256 times.
+    assert!(
+        long < short * 64,
+        "{short:?} for 160 value types, {long:?} for 2560"
+    );
+}
+
+/// A typedef of a typedef has the lent form and the base of the last one, however many there are.
+#[test]
+fn long_chains_of_typedefs_need_no_stack() {
+    let mut idl = String::from("valuetype V0 {}; typedef string S0;\n");
+    for link in 1..5_000 {
+        idl += &format!("typedef V{0} V{link}; typedef S{0} S{link};\n", link - 1);
+    }
+    idl += "valuetype W : V4999 {}; interface I { void f(in S4999 text); };\n";
+    let outcome = punctual_idl::compile_text("chain.idl", &idl, &Options::default());
+    let rust = generate(&outcome.specification.unwrap(), &Settings::default()).unwrap();
+    assert!(rust.contains("fn f(&self, text: &str)"));
+    assert!(rust.contains("impl ::punctual::rt::Inherits<V0> for W {}"));
 }
 
 /// A type may be declared before those that it holds: its properties follow from theirs nevertheless.

@@ -8,6 +8,7 @@ mod arithmetic;
 mod bits;
 mod constant;
 mod convert;
+mod extent;
 mod fixed;
 mod interface;
 mod local;
@@ -18,7 +19,7 @@ mod types;
 mod union;
 mod value;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::Limits;
 use crate::ast;
@@ -29,6 +30,7 @@ use crate::hir::{
     Accepted, Constant, Definition, DefinitionId, DefinitionKind, Module, ScopedName, Specification, Type,
 };
 use crate::token::Event;
+use extent::Extent;
 use repository_id::Identity;
 use scope::{Entity, Scope, ScopeId};
 
@@ -47,6 +49,7 @@ pub(crate) fn resolve<'a>(
         scope_of: Vec::new(),
         complete: Vec::new(),
         without_incomplete_parts: HashSet::new(),
+        extents: HashMap::new(),
         identities: Vec::new(),
         events,
         next_event: 0,
@@ -72,6 +75,8 @@ struct Resolver<'a> {
     complete: Vec<bool>,
     /// Types whose elements and members are known to be complete.
     without_incomplete_parts: HashSet<DefinitionId>,
+    /// Extents of complete typedefs, structs and unions.
+    extents: HashMap<DefinitionId, Extent>,
     /// Parts of each definition's repository id.
     identities: Vec<Identity>,
     events: &'a [Event],

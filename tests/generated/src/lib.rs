@@ -47,6 +47,11 @@ pub mod large_arrays {
     include!(concat!(env!("OUT_DIR"), "/large_arrays.rs"));
 }
 
+/// Code generated from `idl/large_scalars.idl`.
+pub mod large_scalars {
+    include!(concat!(env!("OUT_DIR"), "/large_scalars.rs"));
+}
+
 /// Code generated from `idl/local.idl`.
 pub mod local {
     include!(concat!(env!("OUT_DIR"), "/local.rs"));
@@ -80,6 +85,11 @@ pub mod together {
 /// Code generated from `idl/type_codes.idl`.
 pub mod type_codes {
     include!(concat!(env!("OUT_DIR"), "/type_codes.rs"));
+}
+
+/// Code generated from `idl/value_base.idl`.
+pub mod value_base {
+    include!(concat!(env!("OUT_DIR"), "/value_base.rs"));
 }
 
 /// Code generated from `idl/values.idl`.

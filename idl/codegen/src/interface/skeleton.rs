@@ -210,10 +210,11 @@ impl<'u, 'm> Upcall<'u, 'm> {
     /// Whether its values take so much stack that other operations must not carry them.
     fn needs_much_stack(&self) -> bool {
         // A lent form is about as large as the owned one.
-        let sizes = self
-            .values_in_place()
-            .map(|value| self.place.model.size(value.of));
-        sizes.fold(self.decoding(), u64::saturating_add) > MUCH_STACK
+        let model = self.place.model;
+        let sizes = self.values_in_place().map(|value| model.size(value.of));
+        let raised = self.operation.raises.iter();
+        let raised = raised.map(|(id, _)| model.size(&Type::Named(*id))).max();
+        sizes.chain(raised).fold(self.decoding(), u64::saturating_add) > MUCH_STACK
     }
 
     /// Octets that are on the stack while the value that takes most is decoded.
@@ -223,7 +224,8 @@ impl<'u, 'm> Upcall<'u, 'm> {
         octets.max().unwrap_or(0)
     }
 
-    /// Octets of its values, all at once, and of those that are on the stack while one of them is decoded.
+    /// Octets of its values, all at once, of its errors, and of the values that are on the stack while one of
+    /// them is decoded.
     fn values_on_stack(&self) -> TokenStream {
         let size = |value: &Value<'_>| {
             let of = match value.mode {
@@ -234,7 +236,11 @@ impl<'u, 'm> Upcall<'u, 'm> {
         };
         let decoding = Literal::u64_unsuffixed(self.decoding());
         let sizes = self.values_in_place().map(size);
-        quote!(#(#sizes +)* #decoding)
+        let error = (!self.operation.raises.is_empty()).then(|| {
+            let error = self.operation.error_type(self.place, self.declared_in);
+            quote!(::core::mem::size_of::<#error>() +)
+        });
+        quote!(#(#sizes +)* #error #decoding)
     }
 
     /// The values that the lane does not keep.

@@ -17,7 +17,11 @@ use crate::{
 impl Lowering<'_> {
     /// Adds the type of `ValueBase`, which no definition declares.
     pub(super) fn add_value_base(&mut self) {
-        self.value_base = TypeId(self.model.types.len());
+        debug_assert_eq!(
+            self.value_base,
+            TypeId(self.model.types.len()),
+            "behind all declared types"
+        );
         self.model.types.push(NamedType {
             module: ModulePath::default(),
             name: String::new(),
@@ -197,11 +201,8 @@ impl Lowering<'_> {
 
     /// A value type's base may be named by a typedef.
     fn behind_typedefs(&self, id: DefinitionId) -> DefinitionId {
-        match &self.definition(id).kind {
-            DefinitionKind::Typedef(hir::Typedef {
-                target: hir::Type::Ref(target),
-                ..
-            }) => self.behind_typedefs(*target),
+        match self.specification.resolve_aliases(&hir::Type::Ref(id)) {
+            hir::Type::Ref(target) => *target,
             _ => id,
         }
     }
@@ -246,21 +247,33 @@ impl Lowering<'_> {
         found
     }
 
+    /// Finds the concrete types that inherit from each value type, and support each abstract interface.
+    pub(super) fn find_derived(&mut self) {
+        let mut derived: HashMap<DefinitionId, Vec<TypeId>> = HashMap::new();
+        for value in self
+            .specification
+            .definitions
+            .iter()
+            .filter(|value| is_concrete(value))
+        {
+            let supported = self.supported_abstractly(value.id);
+            for ancestor in self.value_ancestors(value.id).into_iter().chain(supported) {
+                derived.entry(ancestor).or_default().push(self.types[&value.id]);
+            }
+        }
+        self.derived = derived;
+    }
+
     /// The concrete value types that support this abstract interface.
     pub(super) fn values_with(&self, id: DefinitionId) -> Vec<TypeId> {
-        let values = self.specification.definitions.iter();
-        let values = values.filter(|value| is_concrete(value));
-        let supporting = values.filter(|value| self.supported_abstractly(value.id).contains(&id));
-        supporting.map(|value| self.types[&value.id]).collect()
+        self.derived.get(&id).cloned().unwrap_or_default()
     }
 
     /// The concrete types that inherit from this one, itself first.
     fn concrete(&self, id: DefinitionId) -> Vec<TypeId> {
-        let own = std::iter::once(self.definition(id));
-        let others = self.specification.definitions.iter();
-        let derived = others.filter(|other| self.value_ancestors(other.id).contains(&id));
-        let values = own.chain(derived).filter(|value| is_concrete(value));
-        values.map(|value| self.types[&value.id]).collect()
+        let own = is_concrete(self.definition(id)).then(|| self.types[&id]);
+        let derived = self.derived.get(&id).into_iter().flatten();
+        own.into_iter().chain(derived.copied()).collect()
     }
 }
 

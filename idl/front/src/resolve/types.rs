@@ -222,17 +222,23 @@ impl Resolver<'_> {
 
     /// A type with the dimensions of its declarator.
     fn with_dimensions(&mut self, ty: &Type, declarator: &Declarator) -> Option<Type> {
+        if declarator.dims.len() > self.limits.nesting {
+            self.nested_too_deeply(declarator.name.span);
+            return None;
+        }
         let mut dims = Vec::with_capacity(declarator.dims.len());
         for dim in &declarator.dims {
             dims.push(self.size(dim, 1, u32::MAX, "the length of an array")?);
         }
-        Some(match dims.is_empty() {
+        let ty = match dims.is_empty() {
             true => ty.clone(),
             false => Type::Array {
                 element: Box::new(ty.clone()),
                 dims,
             },
-        })
+        };
+        self.check_extent(&ty, declarator.name.span)?;
+        Some(ty)
     }
 
     /// Resolves the members of a declaration and declares their names in the present scope.
@@ -313,6 +319,7 @@ impl Resolver<'_> {
     /// Ends what [`Self::begin`] started.
     pub(super) fn finish(&mut self, id: DefinitionId) {
         self.complete[id.0 as usize] = true;
+        self.keep_extent(id);
     }
 
     /// Declares something forward; repetitions are allowed, also after the definition.
@@ -430,7 +437,9 @@ impl Resolver<'_> {
                 Some(target) => {
                     self.annotated_default(annotations, &target);
                     let typedef = DefinitionKind::Typedef(Typedef { target, inner });
-                    self.define(&declarator.name, typedef, doc);
+                    if let Some(id) = self.define(&declarator.name, typedef, doc) {
+                        self.keep_extent(id);
+                    }
                 }
                 None => {
                     self.declare(&declarator.name, Entity::Broken);

@@ -30,6 +30,14 @@ fn deep_nesting_is_one_diagnostic() {
         format!("{}{middle}{}", open.repeat(MANY), close.repeat(MANY))
     };
     let modules: String = (0..MANY).map(|level| format!("module M{level} {{ ")).collect();
+    let chain = |link: &str| {
+        let mut text = String::from("typedef long T0;\n");
+        for level in 1..MANY {
+            let link = link.replace("{before}", &(level - 1).to_string());
+            text += &link.replace("{level}", &level.to_string());
+        }
+        text
+    };
     for text in [
         format!("const long x = {};", deep("(", "1", ")")),
         format!("typedef {} T;", deep("sequence<", "long", ">")),
@@ -39,8 +47,47 @@ fn deep_nesting_is_one_diagnostic() {
         modules.clone(),
         "union U switch(".repeat(MANY),
         "struct S { ".repeat(MANY),
+        format!("typedef long T{};", "[2]".repeat(MANY)),
+        format!("struct S {{ long a{}; }};", "[2]".repeat(MANY)),
+        chain("typedef T{before} T{level}[1];"),
+        chain("typedef sequence<T{before}> T{level};"),
     ] {
         assert_eq!(codes(&outcome(&text)), [Code::NestingTooDeep], "{}", &text[..40]);
+    }
+}
+
+/// No program can hold them, and `rustc` refuses their types.
+#[test]
+fn arrays_of_more_than_2_gib_are_refused() {
+    for (text, expected) in [
+        (
+            "typedef long T[4294967295][4294967295][4294967295];",
+            vec![Code::LimitExceeded],
+        ),
+        ("typedef octet T[2147483648];", vec![]),
+        ("typedef octet T[2147483649];", vec![Code::LimitExceeded]),
+        (
+            "typedef octet T[65536]; typedef T U[65536];",
+            vec![Code::LimitExceeded],
+        ),
+        (
+            "struct S { double a[65536]; }; struct T { S b[65536]; };",
+            vec![Code::LimitExceeded],
+        ),
+        (
+            "struct S; typedef sequence<S> Q; struct S { Q a; double b[65536]; }; typedef S T[65536];",
+            vec![Code::LimitExceeded],
+        ),
+        (
+            "union U switch (boolean) { case TRUE: octet a[65536]; }; typedef U T[32769];",
+            vec![Code::LimitExceeded],
+        ),
+        (
+            "typedef sequence<octet, 4294967295> Q; typedef Q T[1000];",
+            vec![],
+        ),
+    ] {
+        assert_eq!(codes(&outcome(text)), expected, "{text}");
     }
 }
 
