@@ -58,7 +58,7 @@ codes! {
     7   Error   BadCondition         "The expression of an `#if` cannot be evaluated."
     8   Error   ErrorDirective       "The source contains `#error`."
     9   Warning WarningDirective     "The source contains `#warning`."
-    10  Error   BadMacroUse          "A function-like macro is used with the wrong arguments."
+    10  Error   BadMacroUse          "A macro has the wrong arguments, or joins what makes no token."
     11  Warning MacroRedefined       "A macro is defined again with another meaning."
     12  Error   LimitExceeded        "The source exceeds a limit of the compiler."
     13  Warning MalformedPragma      "A known pragma is malformed and has no effect."
@@ -77,6 +77,7 @@ codes! {
     33  Error   NestingTooDeep       "Types, expressions or definitions are nested too deeply."
     34  Error   MixedConcatenation   "Wide and narrow string literals are concatenated."
     35  Error   EmptyBody            "The construct needs at least one member."
+    36  Warning EmptyDeclaration     "A `;` ends no declaration."
     // Names.
     40  Error   UnknownName          "A name is not declared in the searched scopes."
     41  Error   Redefinition         "A name is declared twice in one scope."

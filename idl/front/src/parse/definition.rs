@@ -23,7 +23,9 @@ impl Parser<'_> {
                 self.eat(";");
                 continue;
             }
-            self.definition_or_recover(&mut definitions, Self::definition);
+            if !self.empty_declaration() {
+                self.definition_or_recover(&mut definitions, Self::definition);
+            }
         }
         definitions
     }
@@ -62,7 +64,9 @@ impl Parser<'_> {
         self.expect("{")?;
         let mut definitions = Vec::new();
         while !self.at("}") && !self.at_end() {
-            self.definition_or_recover(&mut definitions, element);
+            if !self.empty_declaration() {
+                self.definition_or_recover(&mut definitions, element);
+            }
         }
         let end = self.at;
         self.expect("}")?;

@@ -264,6 +264,9 @@ impl Parser<'_> {
         self.expect("{")?;
         let mut members = Vec::new();
         while !self.at("}") && !self.at_end() {
+            if self.empty_declaration() {
+                continue;
+            }
             let first = self.at;
             match self.member() {
                 Ok(member) => members.push(member),
@@ -310,6 +313,9 @@ impl Parser<'_> {
         self.expect("{")?;
         let mut cases = Vec::new();
         while !self.at("}") && !self.at_end() {
+            if self.empty_declaration() {
+                continue;
+            }
             let first = self.at;
             match self.case() {
                 Ok(case) => cases.push(case),

@@ -95,6 +95,14 @@ fn characters_and_strings() {
     assert_eq!(value("const char x = '\\101';"), ConstantValue::Char('A'));
     assert_eq!(value("const wchar x = L'\\u20ac';"), ConstantValue::WChar('€'));
     assert_eq!(
+        value("const wstring x = L\"\\uD83D\\uDE00\\u20ac\";"),
+        ConstantValue::WString("😀€".into())
+    );
+    assert_eq!(
+        value("const wchar x = L'\\uD83D\\uDE00';"),
+        ConstantValue::WChar('😀')
+    );
+    assert_eq!(
         value("const string x = \"tab\\t\" \"quote\\\"\" // rest\n \"\\x41\" \"B\";"),
         ConstantValue::String("tab\tquote\"AB".into())
     );
