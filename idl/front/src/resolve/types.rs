@@ -246,7 +246,7 @@ impl Resolver<'_> {
                 let default = self.annotated_default(&member.annotations, &ty);
                 members.push(Member {
                     name: declarator.name.name.to_string(),
-                    doc: member.doc.clone(),
+                    doc: declarator.doc(&member.doc),
                     span: declarator.name.span,
                     ty,
                     default,
@@ -430,7 +430,7 @@ impl Resolver<'_> {
                 Some(target) => {
                     self.annotated_default(annotations, &target);
                     let typedef = DefinitionKind::Typedef(Typedef { target, inner });
-                    self.define(&declarator.name, typedef, doc);
+                    self.define(&declarator.name, typedef, &declarator.doc(doc));
                 }
                 None => {
                     self.declare(&declarator.name, Entity::Broken);

@@ -412,6 +412,66 @@ fn comments_behind_document_what_ends_there() {
 }
 
 #[test]
+fn comments_behind_braces_document_what_they_enclose() {
+    let specification = accepted(
+        "struct S { long a; }; // Of S.\ninterface I { }; // Of I,\n                 // still.\n\
+         exception X { long q; // Of q.\n}; /* Of X. */\n\
+         valuetype V { // Of V.\n  public long a;\n}; // End of V\n\
+         // Above M.\nmodule M { // Of M.\n  // Of K.\n  const long K = 1;\n}; ///< Behind M.\n// Apart.\n\n\
+         enum E { a }; // enum E\ninterface J : I { // Apart: J : I\n  // Section\n\n  void f();\n};\n",
+    );
+    for (name, doc) in [
+        ("S", "Of S."),
+        ("I", "Of I,\nstill."),
+        ("X", "Of X."),
+        ("V", "Of V."),
+        ("M", "Above M.\nOf M.\nBehind M."),
+        ("M::K", "Of K."),
+        ("E", ""),
+        ("J", "Apart: J : I"),
+    ] {
+        assert_eq!(specification.find(name).unwrap().doc, doc, "{name}");
+    }
+}
+
+#[test]
+fn each_declarator_has_the_comments_behind_it() {
+    let specification = accepted(
+        "enum E { x /**< X. */, y /**< Y. */, z ///< Z.\n};\n\
+         interface I {\n  // All.\n  attribute long d, // D.\n                 e; // E.\n\
+         readonly attribute long f, g; // Both.\n};\n\
+         struct S {\n  long a /**< A. */, b; /**< B. */\n\
+         \x20 long c, d, // C and D.\n    // Above.\n    e[2]; ///< E.\n\
+         long f; long g; // G.\n  ///< More.\n\n  ///< Still.\n};\n\
+         typedef long T, // T.\n  U; // U.\n\
+         union W switch (long) { case 1: // One.\n  long a; };\n",
+    );
+    use punctual_idl::hir::DefinitionKind::{Enum, Interface, Struct, Union};
+    let Enum(found) = &specification.find("E").unwrap().kind else {
+        panic!("no enum");
+    };
+    let docs: Vec<&str> = found.enumerators.iter().map(|of| &*of.doc).collect();
+    assert_eq!(docs, ["X.", "Y.", "Z."]);
+    let Interface(found) = &specification.find("I").unwrap().kind else {
+        panic!("no interface");
+    };
+    let docs: Vec<&str> = found.attributes.iter().map(|of| &*of.doc).collect();
+    assert_eq!(docs, ["All.\nD.", "All.\nE.", "Both.", "Both."]);
+    let Struct(found) = &specification.find("S").unwrap().kind else {
+        panic!("no struct");
+    };
+    let docs: Vec<&str> = found.members.iter().map(|of| &*of.doc).collect();
+    let (both, last) = ("C and D.", "G.\nMore.\nStill.");
+    assert_eq!(docs, ["A.", "B.", both, both, "Above.\nE.", "", last]);
+    assert_eq!(specification.find("T").unwrap().doc, "T.");
+    assert_eq!(specification.find("U").unwrap().doc, "U.");
+    let Union(found) = &specification.find("W").unwrap().kind else {
+        panic!("no union");
+    };
+    assert_eq!(found.cases[0].member.doc, "One.");
+}
+
+#[test]
 fn a_forward_declarations_comment_is_not_that_of_the_definition() {
     let specification = accepted("// Declared below.\ninterface I;\n\ninterface I {};\n");
     assert_eq!(specification.find("I").unwrap().doc, "");
