@@ -349,7 +349,8 @@ pub(crate) enum Operator {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Literal {
     Integer(u64),
-    Float(f64),
+    /// A number with a point or an exponent, as it is written: its type rounds it.
+    Float(Rc<str>),
     Fixed(FixedValue),
     Char(char),
     WideChar(char),

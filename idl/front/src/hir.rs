@@ -8,6 +8,7 @@ use std::fmt;
 pub use not_generated::not_generated;
 pub use queries::Declared;
 
+pub use crate::quad::Binary128;
 use crate::source::{SourceFile, Span};
 
 /// A whole specification: the compiled files and everything they include, resolved and checked.
@@ -414,8 +415,8 @@ pub enum ConstantValue {
     Float(f32),
     /// `double`
     Double(f64),
-    /// `long double`, evaluated in the precision of `double`
-    LongDouble(f64),
+    /// `long double`
+    LongDouble(Binary128),
     /// `string`
     String(String),
     /// `wstring`

@@ -16,6 +16,7 @@ pub mod hir;
 mod lexer;
 mod parse;
 mod preprocess;
+mod quad;
 mod resolve;
 pub mod source;
 mod suggest;

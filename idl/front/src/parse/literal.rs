@@ -103,13 +103,7 @@ impl Parser<'_> {
                 .bytes()
                 .all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'));
             match text.parse::<f64>() {
-                Ok(value) if well_formed && value.is_finite() => return Literal::Float(value),
-                Ok(_) if well_formed => Diagnostic::new(
-                    Code::NumberTooLarge,
-                    span,
-                    format!("`{text}` does not fit in a `double`"),
-                )
-                .with_help("the largest `double` is about 1.8e308"),
+                Ok(_) if well_formed => return Literal::Float(text.into()),
                 _ => malformed("a number and a name must be separated; suffixes as in C do not exist in IDL"),
             }
         };

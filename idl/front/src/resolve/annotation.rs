@@ -71,7 +71,8 @@ fn compare(one: &ConstantValue, other: &ConstantValue) -> Option<Ordering> {
     match (one, other) {
         (Char(one), Char(other)) | (WChar(one), WChar(other)) => Some(one.cmp(other)),
         (Float(one), Float(other)) => one.partial_cmp(other),
-        (Double(one), Double(other)) | (LongDouble(one), LongDouble(other)) => one.partial_cmp(other),
+        (Double(one), Double(other)) => one.partial_cmp(other),
+        (LongDouble(one), LongDouble(other)) => Some(one.compare(*other)),
         (Fixed(one), Fixed(other)) => {
             let least = one.scale.min(other.scale);
             let scaled = |value: &FixedValue| 10_i128.checked_pow(u32::from(value.scale - least));

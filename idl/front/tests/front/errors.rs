@@ -364,6 +364,19 @@ const REFUSED: &[(&str, &[&str])] = &[
         &["IDL0025 1:17"],
     ),
     ("const double f = 1e999;", &["IDL0025 1:18"]),
+    ("const long double f = 1e4933;", &["IDL0025 1:23"]),
+    (
+        "const long double l = 1e999; const double f = l;",
+        &["IDL0070 1:47"],
+    ),
+    ("const long double f = 1e4900 * 1e100;", &["IDL0073 1:30"]),
+    ("const long double f = 1. / 0.0;", &["IDL0071 1:26"]),
+    ("const long double f = 1. | 2.;", &["IDL0074 1:26"]),
+    ("const long double f = 1;", &["IDL0074 1:23"]),
+    (
+        "struct S { @min(0.2) @default(0.1) long double a; };",
+        &["IDL0075 1:31"],
+    ),
     (
         "const wstring s = L\"\\uD83D\"; const wstring t = L\"\\uDE00\\uD83D\";",
         &["IDL0024 1:19", "IDL0024 1:48", "IDL0024 1:48"],

@@ -131,6 +131,23 @@ fn macros_that_make_tokens_are_stopped() {
     assert_eq!(codes(&outcome(&format!("#define X(a, ...)\nX({commas})"))), []);
 }
 
+/// Decimals of any length, and exponents of any size.
+#[test]
+fn long_decimals_are_bounded() {
+    let digits = "7".repeat(MANY * 100);
+    for (literal, found) in [
+        (format!("{digits}."), vec![Code::NumberTooLarge]),
+        (format!("{digits}.e-{}", MANY * 100), vec![]),
+        (format!(".{digits}e{digits}"), vec![Code::NumberTooLarge]),
+        (format!("{digits}.{digits}e-{digits}"), vec![]),
+    ] {
+        assert_eq!(
+            codes(&outcome(&format!("const long double x = {literal};"))),
+            found
+        );
+    }
+}
+
 #[test]
 fn skipped_text_counts_too() {
     let options = Options {
