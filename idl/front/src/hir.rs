@@ -29,6 +29,9 @@ pub struct Specification {
     pub definitions: Vec<Definition>,
     /// The definitions of the global scope, in source order.
     pub roots: Vec<DefinitionId>,
+    /// For each definition that is a typedef, the last one of its chain; itself for any other.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) last_typedefs: Vec<DefinitionId>,
 }
 
 /// Index of a definition in [`Specification::definitions`].

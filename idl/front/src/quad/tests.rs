@@ -218,7 +218,11 @@ fn operations_are_rounded_once() {
 proptest! {
     /// 113 bits are more than twice 53: rounding to `double` afterwards changes nothing.
     #[test]
-    fn operations_agree_with_those_of_double(left in -1e150..1e150_f64, right in -1e150..1e150_f64, scale in -300..300) {
+    fn operations_agree_with_those_of_double(
+        left in -1e150..1e150_f64,
+        right in -1e150..1e150_f64,
+        scale in -300..300,
+    ) {
         let left = left * 2_f64.powi(scale);
         let (one, other) = (Binary128::from_f64(left), Binary128::from_f64(right));
         prop_assert_eq!(one.to_f64().to_bits(), left.to_bits());

@@ -16,8 +16,11 @@ impl Resolver<'_> {
         annotations: &[Annotation],
         ty: &Type,
     ) -> Option<ConstantValue> {
+        if annotations.is_empty() {
+            return None;
+        }
         let target = self.spec.resolve_aliases(ty).clone();
-        if annotations.is_empty() || self.is_unknown(&target) {
+        if self.is_unknown(&target) {
             return None;
         }
         let (mut default, mut least, mut most) = (None, None, None);

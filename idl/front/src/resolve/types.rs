@@ -283,9 +283,7 @@ impl Resolver<'_> {
             {
                 self.check_case(name, id);
                 self.check_same_prefix(id, name);
-                self.detach(id);
-                let parent = self.spec[id].parent;
-                self.attach(parent, id);
+                self.attach_again(id);
                 let definition = &mut self.spec.definitions[id.0 as usize];
                 definition.span = name.span;
                 definition.kind = empty;

@@ -42,6 +42,11 @@ const REFUSED: &[(&str, &[&str])] = &[
         "local interface L {}; exception X { L y; }; interface I { attribute long a setraises (X); };",
         &["IDL0089 1:74"],
     ),
+    (
+        "struct S; struct T; local interface L {}; typedef sequence<T> Q; struct S { Q x; }; struct T { L y; }; \
+         interface I { void f(in S x); };",
+        &["IDL0089 1:130"],
+    ),
     // A name keeps its meaning to the end of the scopes around its use.
     (
         "typedef long A; interface I { struct S { struct T { A x; } y; }; typedef string A; };",
