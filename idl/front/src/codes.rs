@@ -92,7 +92,7 @@ codes! {
     50  Warning OnlyDeclared         "An interface or value type is declared forward but never defined."
     // Types.
     60  Error   IncompleteType       "A type is used before its definition is complete."
-    61  Error   AnonymousType        "A type must be named with `typedef` before it can be used here."
+    61  Error   AnonymousType        "A type must be named before it can be used here."
     62  Error   BadBound             "A bound, a dimension or the digits of a fixed type are out of range."
     63  Error   BadDiscriminator     "A union cannot have a discriminator of this type."
     64  Error   DuplicateLabel       "A union has two cases for one value."
@@ -107,7 +107,7 @@ codes! {
     73  Error   ArithmeticOverflow   "A constant expression overflows."
     74  Error   ConstantTypeMismatch "A value or operator does not match the type of the constant."
     75  Error   BadAnnotation        "An annotation has a wrong argument, or a value that does not suit."
-    76  Warning WithoutEffect        "An annotation asks for a form on the wire that GIOP does not have."
+    76  Warning WithoutEffect        "An annotation asks for what GIOP or the generated code does not have."
     // Interfaces and value types.
     80  Error   BadBase              "A base is of a kind that cannot be inherited or supported here."
     81  Error   DuplicateBase        "A direct base is named twice."
@@ -122,7 +122,7 @@ codes! {
     92  Error   BadValueType         "A value type breaks the rules of its kind."
     93  Error   BadContextName       "A name in a `context` clause is malformed."
     // Repository ids.
-    90  Error   RepositoryIdConflict "A definition has two repository ids, prefixes or versions."
+    90  Error   RepositoryIdConflict "A definition has two repository ids or versions, or that of another one."
     91  Error   BadRepositoryId      "A repository id, prefix or version is malformed."
     // Code generation.
     100 Error   NotGenerated         "The construct is accepted, but no code is generated for it."
@@ -149,7 +149,10 @@ impl Code {
     pub fn can_be_warning(self) -> bool {
         matches!(
             self,
-            Self::WrongCase
+            Self::KeywordAsIdentifier
+                | Self::EmptyBody
+                | Self::AnonymousType
+                | Self::WrongCase
                 | Self::RedefinedAfterUse
                 | Self::NameOfEnclosingScope
                 | Self::DuplicateBase

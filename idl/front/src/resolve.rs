@@ -60,6 +60,7 @@ pub(crate) fn resolve<'a>(
     resolver.check_forward_declarations();
     resolver.check_local_types();
     resolver.assign_repository_ids();
+    resolver.check_explicit_ids();
     (resolver.spec, resolver.findings)
 }
 
@@ -304,6 +305,10 @@ impl Resolver<'_> {
                 DefinitionKind::Struct(_) | DefinitionKind::Union(_) => (
                     Code::NeverDefined,
                     "define it in the same module, or include the file that does",
+                ),
+                DefinitionKind::ValueType(_) => (
+                    Code::OnlyDeclared,
+                    "there are no values of it here: include the file that defines it",
                 ),
                 _ => (
                     Code::OnlyDeclared,

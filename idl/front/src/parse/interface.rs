@@ -160,6 +160,8 @@ impl Parser<'_> {
                 | TypeKind::Struct(_)
                 | TypeKind::Union(_)
                 | TypeKind::Enum(_)
+                | TypeKind::Bitmask(_)
+                | TypeKind::Bitset(_)
         ) {
             self.report(
                 Diagnostic::new(

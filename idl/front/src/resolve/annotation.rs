@@ -63,6 +63,18 @@ impl Resolver<'_> {
         default.map(|(value, _)| with_scale_of(value, &target))
     }
 
+    /// Warns of a `@default` where no default is generated.
+    pub(super) fn default_without_effect(&mut self, annotations: &[Annotation], place: &str) {
+        let defaults = annotations.iter().filter(|of| of.kind == AnnotationKind::Default);
+        for default in defaults {
+            let message = format!("`@default` of {place} has no effect");
+            self.report(
+                Diagnostic::new(Code::WithoutEffect, default.value.span, message)
+                    .with_help("write it before members of structs, exceptions and value types"),
+            );
+        }
+    }
+
     fn bad_annotation(&mut self, span: Span, message: String, help: &str) {
         self.report(Diagnostic::new(Code::BadAnnotation, span, message).with_help(help));
     }

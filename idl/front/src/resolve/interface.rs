@@ -311,6 +311,7 @@ impl Resolver<'_> {
         let declared = self.declare(&parameter.name, Entity::Parameter);
         let ty = ty.filter(|_| declared)?;
         self.annotated_default(&parameter.annotations, &ty);
+        self.default_without_effect(&parameter.annotations, "a parameter");
         Some(Parameter {
             name: parameter.name.name.to_string(),
             doc: parameter.doc.clone(),
@@ -432,6 +433,7 @@ impl Resolver<'_> {
         let ty = self.sent_type(&attribute.ty);
         if let Some(ty) = &ty {
             self.annotated_default(&attribute.annotations, ty);
+            self.default_without_effect(&attribute.annotations, "an attribute");
         }
         let get_raises = self.raises(&attribute.get_raises);
         let set_raises = self.raises(&attribute.set_raises);

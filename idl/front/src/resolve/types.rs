@@ -414,6 +414,7 @@ impl Resolver<'_> {
         declarators: &[Declarator],
         doc: &str,
     ) {
+        self.default_without_effect(annotations, "a typedef");
         let target = self.type_spec(ty);
         let inner = match (&ty.kind, &target) {
             (TypeKind::Named(_), _) => None,

@@ -416,6 +416,9 @@ const REFUSED: &[(&str, &[&str])] = &[
     ),
     ("struct S { long interface; };", &["IDL0030 1:17"]),
     ("struct S { long Interface; };", &["IDL0031 1:17"]),
+    ("interface I { void f(in sequence<long> a); };", &["IDL0061 1:25"]),
+    ("const fixed<5,2> X = 1.5d;", &["IDL0061 1:7"]),
+    ("interface I { attribute bitmask B { a } c; };", &["IDL0061 1:25"]),
     ("const string s = \"a\" L\"b\";", &["IDL0034 1:22"]),
     ("struct S {};", &["IDL0035 1:8"]),
     ("module M {};", &["IDL0035 1:8"]),
@@ -430,6 +433,28 @@ const REFUSED: &[(&str, &[&str])] = &[
     (
         "interface I { void f(in long x, in long X); };",
         &["IDL0042 1:41"],
+    ),
+    // Repository ids.
+    (
+        "interface I {}; interface J {}; typeid I \"IDL:X:1.0\"; typeid J \"IDL:X:1.0\";",
+        &["IDL0090 1:64"],
+    ),
+    (
+        "struct S { long a; };\n#pragma ID S \"IDL:T:1.0\"\nunion T switch (long) { case 1: long a; };",
+        &["IDL0090 2:1"],
+    ),
+    // Annotations without effect.
+    (
+        "@default(1) typedef long T; interface I { void f(@default(2) in T a); @default(3) attribute T b; };",
+        &["IDL0076! 1:10", "IDL0076! 1:59", "IDL0076! 1:80"],
+    ),
+    (
+        "union U switch (long) { case 1: @default(1) long a; };",
+        &["IDL0076! 1:42"],
+    ),
+    (
+        "@bit_bound(8) enum E { @value(1) a, @default_literal b };",
+        &["IDL0076! 1:2", "IDL0076! 1:25", "IDL0076! 1:38"],
     ),
     // Keys, flags and bit fields of IDL 4.2.
     ("typedef map<double, long> T;", &["IDL0067 1:13"]),
@@ -799,4 +824,37 @@ fn each_code_has_an_example_that_is_reported_with_it() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The warning for a misspelt keyword says only that it is taken for a name.
+#[test]
+fn a_name_that_may_collide_with_a_keyword_must_still_be_known() {
+    let options = Options {
+        warn: vec![Code::KeywordAsIdentifier],
+        ..Options::default()
+    };
+    let outcome = compile_text("test.idl", "struct S { Long a; };", &options);
+    assert_eq!(findings(&outcome), ["IDL0031! 1:12", "IDL0040 1:12"]);
+    let outcome = compile_text("test.idl", "struct S { long Interface; };", &options);
+    assert!(outcome.specification.unwrap().find("S").is_some());
+}
+
+#[test]
+fn two_definitions_with_one_repository_id_are_both_named() {
+    let text = "interface I {}; module M { interface J {}; typeid J \"IDL:I:1.0\"; };";
+    let outcome = outcome(text);
+    let found = &outcome.diagnostics[0];
+    assert_eq!(
+        found.message,
+        "`I` and `M::J` have the same repository id `IDL:I:1.0`"
+    );
+    let places: Vec<u32> = found.labels.iter().map(|label| label.span.start).collect();
+    assert_eq!(places, [52, 10, 37]);
+}
+
+#[test]
+fn the_advice_for_what_is_only_declared_suits_its_kind() {
+    let help = |text: &str| outcome(text).diagnostics[0].help.clone().unwrap();
+    assert!(help("interface I;").starts_with("its references can be passed on"));
+    assert!(help("valuetype V;").starts_with("there are no values of it here"));
 }
