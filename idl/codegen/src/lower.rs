@@ -2,7 +2,6 @@
 //!
 //! Three passes, because definitions may refer to later ones: structure of types, names, definitions.
 
-mod binary128;
 mod bits;
 mod interfaces;
 mod named;
@@ -378,7 +377,7 @@ impl Lowering<'_> {
             ConstantValue::ULongLong(value) => Value::Integer((*value).into()),
             ConstantValue::Float(value) => Value::Single(*value),
             ConstantValue::Double(value) => Value::Double(*value),
-            ConstantValue::LongDouble(value) => Value::LongDouble(binary128::from_f64(*value)),
+            ConstantValue::LongDouble(value) => Value::LongDouble(value.to_bits()),
             ConstantValue::String(value) => Value::String(value.clone()),
             ConstantValue::Enumerator { enumeration, ordinal } => {
                 let id = self.types[enumeration];

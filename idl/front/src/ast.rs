@@ -147,7 +147,8 @@ pub(crate) struct Attribute {
     pub annotations: Vec<Annotation>,
     pub readonly: bool,
     pub ty: TypeSpec,
-    pub names: Vec<Ident>,
+    /// Names without dimensions.
+    pub declarators: Vec<Declarator>,
     pub get_raises: Vec<Name>,
     pub set_raises: Vec<Name>,
 }
@@ -181,6 +182,31 @@ pub(crate) enum AnnotationKind {
 pub(crate) struct Declarator {
     pub name: Ident,
     pub dims: Vec<Expr>,
+    /// Comments above this one of several declarators, and those behind it.
+    pub comments: Vec<Rc<str>>,
+    pub has_comment_behind: bool,
+}
+
+impl Declarator {
+    pub fn new(name: Ident, dims: Vec<Expr>) -> Self {
+        Self {
+            name,
+            dims,
+            comments: Vec::new(),
+            has_comment_behind: false,
+        }
+    }
+
+    /// Documentation: that of the whole declaration, and its own.
+    pub fn doc(&self, of_declaration: &str) -> String {
+        let mut doc = of_declaration.to_owned();
+        for comment in &self.comments {
+            let newline = if doc.is_empty() { "" } else { "\n" };
+            doc.push_str(newline);
+            doc.push_str(comment);
+        }
+        doc
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -323,7 +349,8 @@ pub(crate) enum Operator {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Literal {
     Integer(u64),
-    Float(f64),
+    /// A number with a point or an exponent, as it is written: its type rounds it.
+    Float(Rc<str>),
     Fixed(FixedValue),
     Char(char),
     WideChar(char),

@@ -58,7 +58,7 @@ codes! {
     7   Error   BadCondition         "The expression of an `#if` cannot be evaluated."
     8   Error   ErrorDirective       "The source contains `#error`."
     9   Warning WarningDirective     "The source contains `#warning`."
-    10  Error   BadMacroUse          "A function-like macro is used with the wrong arguments."
+    10  Error   BadMacroUse          "A macro has the wrong arguments, or joins what makes no token."
     11  Warning MacroRedefined       "A macro is defined again with another meaning."
     12  Error   LimitExceeded        "The source exceeds a limit of the compiler."
     13  Warning MalformedPragma      "A known pragma is malformed and has no effect."
@@ -77,6 +77,7 @@ codes! {
     33  Error   NestingTooDeep       "Types, expressions or definitions are nested too deeply."
     34  Error   MixedConcatenation   "Wide and narrow string literals are concatenated."
     35  Error   EmptyBody            "The construct needs at least one member."
+    36  Warning EmptyDeclaration     "A `;` ends no declaration."
     // Names.
     40  Error   UnknownName          "A name is not declared in the searched scopes."
     41  Error   Redefinition         "A name is declared twice in one scope."
@@ -91,7 +92,7 @@ codes! {
     50  Warning OnlyDeclared         "An interface or value type is declared forward but never defined."
     // Types.
     60  Error   IncompleteType       "A type is used before its definition is complete."
-    61  Error   AnonymousType        "A type must be named with `typedef` before it can be used here."
+    61  Error   AnonymousType        "A type must be named before it can be used here."
     62  Error   BadBound             "A bound, a dimension or the digits of a fixed type are out of range."
     63  Error   BadDiscriminator     "A union cannot have a discriminator of this type."
     64  Error   DuplicateLabel       "A union has two cases for one value."
@@ -106,7 +107,7 @@ codes! {
     73  Error   ArithmeticOverflow   "A constant expression overflows."
     74  Error   ConstantTypeMismatch "A value or operator does not match the type of the constant."
     75  Error   BadAnnotation        "An annotation has a wrong argument, or a value that does not suit."
-    76  Warning WithoutEffect        "An annotation asks for a form on the wire that GIOP does not have."
+    76  Warning WithoutEffect        "An annotation asks for what GIOP or the generated code does not have."
     // Interfaces and value types.
     80  Error   BadBase              "A base is of a kind that cannot be inherited or supported here."
     81  Error   DuplicateBase        "A direct base is named twice."
@@ -121,7 +122,7 @@ codes! {
     92  Error   BadValueType         "A value type breaks the rules of its kind."
     93  Error   BadContextName       "A name in a `context` clause is malformed."
     // Repository ids.
-    90  Error   RepositoryIdConflict "A definition has two repository ids, prefixes or versions."
+    90  Error   RepositoryIdConflict "A definition has two repository ids or versions, or that of another one."
     91  Error   BadRepositoryId      "A repository id, prefix or version is malformed."
     // Code generation.
     100 Error   NotGenerated         "The construct is accepted, but no code is generated for it."
@@ -148,7 +149,10 @@ impl Code {
     pub fn can_be_warning(self) -> bool {
         matches!(
             self,
-            Self::WrongCase
+            Self::KeywordAsIdentifier
+                | Self::EmptyBody
+                | Self::AnonymousType
+                | Self::WrongCase
                 | Self::RedefinedAfterUse
                 | Self::NameOfEnclosingScope
                 | Self::DuplicateBase

@@ -8,6 +8,7 @@ use std::fmt;
 pub use not_generated::not_generated;
 pub use queries::Declared;
 
+pub use crate::quad::Binary128;
 use crate::source::{SourceFile, Span};
 
 /// A whole specification: the compiled files and everything they include, resolved and checked.
@@ -28,6 +29,9 @@ pub struct Specification {
     pub definitions: Vec<Definition>,
     /// The definitions of the global scope, in source order.
     pub roots: Vec<DefinitionId>,
+    /// For each definition that is a typedef, the last one of its chain; itself for any other.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) last_typedefs: Vec<DefinitionId>,
 }
 
 /// Index of a definition in [`Specification::definitions`].
@@ -414,8 +418,8 @@ pub enum ConstantValue {
     Float(f32),
     /// `double`
     Double(f64),
-    /// `long double`, evaluated in the precision of `double`
-    LongDouble(f64),
+    /// `long double`
+    LongDouble(Binary128),
     /// `string`
     String(String),
     /// `wstring`

@@ -16,6 +16,7 @@ pub mod hir;
 mod lexer;
 mod parse;
 mod preprocess;
+mod quad;
 mod resolve;
 pub mod source;
 mod suggest;
@@ -111,7 +112,9 @@ pub fn compile_together(paths: &[impl AsRef<Path>], options: &Options, loader: &
         .findings
         .reported()
         .iter()
-        .filter(|diagnostic| diagnostic.code == Code::KeywordAsIdentifier)
+        .filter(|diagnostic| {
+            diagnostic.code == Code::KeywordAsIdentifier && diagnostic.severity == Severity::Error
+        })
         .filter_map(|diagnostic| Some(diagnostic.labels.first()?.span))
         .collect();
     // Text that could not be parsed may have declared the name: reporting it as unknown is misleading. And a

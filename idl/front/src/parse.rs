@@ -199,6 +199,25 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Passes over a `;` that ends no declaration.
+    fn empty_declaration(&mut self) -> bool {
+        if !self.at(";") {
+            return false;
+        }
+        if !self.quiet {
+            self.report(
+                Diagnostic::new(
+                    Code::EmptyDeclaration,
+                    self.span(),
+                    "there is no declaration before this `;`",
+                )
+                .with_help("remove it"),
+            );
+        }
+        self.bump();
+        true
+    }
+
     fn error(&mut self, diagnostic: Diagnostic) {
         self.last_error = Some(self.at);
         self.report(diagnostic);

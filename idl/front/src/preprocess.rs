@@ -1,7 +1,7 @@
 //! The preprocessor: files to one list of tokens (OMG IDL 3.5, clause 7.3).
 //!
 //! Unlike a separate preprocessor, it keeps the place of every token in its file, the comments above it, and
-//! the pragmas with their place among the tokens. `#` and `##` in macro bodies are not supported.
+//! the pragmas with their place among the tokens. `#line` has no effect on those places.
 
 mod comments;
 mod condition;
@@ -9,6 +9,7 @@ mod directive;
 mod expand;
 mod include;
 mod pragma;
+mod substitute;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -62,6 +63,8 @@ pub(crate) fn preprocess(paths: &[&Path], options: &Options, loader: &dyn Source
         texts: Vec::new(),
         known: HashMap::new(),
         macros: HashMap::new(),
+        place: Span::default(),
+        line_ends: HashMap::new(),
         including: Vec::new(),
         includes: 0,
         walked: 0,
@@ -105,6 +108,10 @@ struct Preprocessor<'a> {
     texts: Vec<Rc<[Lexeme]>>,
     known: HashMap<PathBuf, u32>,
     macros: HashMap<Rc<str>, Macro>,
+    /// The directive, or the use of a macro outside other macros, that is being processed.
+    place: Span,
+    /// Line ends of the files in which they were asked for.
+    line_ends: HashMap<u32, Vec<u32>>,
     /// The files that are open, the compiled one first.
     including: Vec<u32>,
     includes: usize,
@@ -218,8 +225,13 @@ impl Preprocessor<'_> {
 
     /// Counts down the remaining tokens; reports once when none remain.
     fn spend(&mut self, span: Span) -> bool {
-        if self.work > 0 {
-            self.work -= 1;
+        self.spend_many(span, 1)
+    }
+
+    /// Counts down the remaining tokens; the bytes of a text that is made of others count as tokens.
+    fn spend_many(&mut self, span: Span, count: usize) -> bool {
+        if self.work >= count {
+            self.work -= count;
         } else if !self.stopped {
             let message = format!("more than {} tokens after preprocessing", self.limits().tokens);
             self.stop(
@@ -326,7 +338,13 @@ impl Preprocessor<'_> {
             next = self.use_macro(span, lexemes, at);
         } else {
             let text = self.text(span).into();
-            self.emit(Piece { kind, text, span });
+            let spaced = false;
+            self.emit(Piece {
+                kind,
+                text,
+                span,
+                spaced,
+            });
         }
         if let Some(token) = self.out.tokens.get_mut(first) {
             token.doc = documentation.of_next;
@@ -371,7 +389,7 @@ impl Preprocessor<'_> {
 
     /// Emits a token, or reports why it is invalid.
     fn emit(&mut self, piece: Piece) {
-        let Piece { kind, text, span } = piece;
+        let Piece { kind, text, span, .. } = piece;
         let problem = match kind {
             Kind::Unknown if text.starts_with(['"', '\'']) => Diagnostic::new(
                 Code::UnterminatedLiteral,

@@ -50,6 +50,7 @@ pub(crate) fn resolve<'a>(
         complete: Vec::new(),
         without_incomplete_parts: HashSet::new(),
         extents: HashMap::new(),
+        listed_twice: HashSet::new(),
         identities: Vec::new(),
         events,
         next_event: 0,
@@ -58,9 +59,11 @@ pub(crate) fn resolve<'a>(
     };
     resolver.definitions(definitions);
     resolver.events_until(usize::MAX);
+    resolver.remove_forward_declarations();
     resolver.check_forward_declarations();
     resolver.check_local_types();
     resolver.assign_repository_ids();
+    resolver.check_explicit_ids();
     (resolver.spec, resolver.findings)
 }
 
@@ -77,6 +80,8 @@ struct Resolver<'a> {
     without_incomplete_parts: HashSet<DefinitionId>,
     /// Extents of complete typedefs, structs and unions.
     extents: HashMap<DefinitionId, Extent>,
+    /// Containers that list a forward declaration and its definition; `None`: the global scope.
+    listed_twice: HashSet<Option<DefinitionId>>,
     /// Parts of each definition's repository id.
     identities: Vec<Identity>,
     events: &'a [Event],
@@ -137,6 +142,11 @@ impl Resolver<'_> {
             return None;
         }
         let parent = self.scopes[self.current.0].owner;
+        let last_typedef = match &kind {
+            DefinitionKind::Typedef(typedef) => self.spec.last_typedef(&typedef.target).unwrap_or(id),
+            _ => id,
+        };
+        self.spec.last_typedefs.push(last_typedef);
         self.spec.definitions.push(Definition {
             id,
             parent,
@@ -190,18 +200,30 @@ impl Resolver<'_> {
         }
     }
 
-    /// Removes a forward declaration from its container: it is listed at the place of its definition.
-    fn detach(&mut self, id: DefinitionId) {
-        let list = match self.spec[id].parent {
-            None => &mut self.spec.roots,
-            Some(parent) => match self.kind_mut(parent) {
-                DefinitionKind::Module(module) => &mut module.members,
-                DefinitionKind::Interface(interface) => &mut interface.members,
-                DefinitionKind::ValueType(value) => &mut value.members,
-                _ => return,
-            },
-        };
-        list.retain(|listed| *listed != id);
+    /// Lists what was declared forward at the place of its definition as well.
+    fn attach_again(&mut self, id: DefinitionId) {
+        let parent = self.spec[id].parent;
+        self.attach(parent, id);
+        self.listed_twice.insert(parent);
+    }
+
+    /// Removes forward declarations from their containers, where the definitions are listed as well.
+    fn remove_forward_declarations(&mut self) {
+        for parent in std::mem::take(&mut self.listed_twice) {
+            let list = match parent {
+                None => &mut self.spec.roots,
+                Some(parent) => match self.kind_mut(parent) {
+                    DefinitionKind::Module(module) => &mut module.members,
+                    DefinitionKind::Interface(interface) => &mut interface.members,
+                    DefinitionKind::ValueType(value) => &mut value.members,
+                    _ => continue,
+                },
+            };
+            let mut seen = HashSet::new();
+            list.reverse();
+            list.retain(|listed| seen.insert(*listed));
+            list.reverse();
+        }
     }
 
     fn module(&mut self, name: &ast::Ident, body: &ast::Body, doc: &str) {
@@ -288,6 +310,10 @@ impl Resolver<'_> {
                 DefinitionKind::Struct(_) | DefinitionKind::Union(_) => (
                     Code::NeverDefined,
                     "define it in the same module, or include the file that does",
+                ),
+                DefinitionKind::ValueType(_) => (
+                    Code::OnlyDeclared,
+                    "there are no values of it here: include the file that defines it",
                 ),
                 _ => (
                     Code::OnlyDeclared,

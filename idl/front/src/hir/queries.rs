@@ -87,13 +87,25 @@ impl Specification {
     pub fn resolve_aliases<'a>(&'a self, ty: &'a Type) -> &'a Type {
         let mut ty = ty;
         // A typedef refers to an earlier declaration, so the chain ends.
-        while let Type::Ref(id) = ty {
-            match &self[*id].kind {
+        while let Some(last) = self.last_typedef(ty) {
+            #[cfg(test)]
+            tests::STEPS.set(tests::STEPS.get() + 1);
+            match &self[last].kind {
                 DefinitionKind::Typedef(typedef) => ty = &typedef.target,
                 _ => break,
             }
         }
         ty
+    }
+
+    /// Returns the last typedef of the chain that begins with a type, if this is one.
+    pub(crate) fn last_typedef(&self, ty: &Type) -> Option<DefinitionId> {
+        match ty {
+            Type::Ref(id) if matches!(self[*id].kind, DefinitionKind::Typedef(_)) => {
+                Some(self.last_typedefs.get(id.0 as usize).copied().unwrap_or(*id))
+            }
+            _ => None,
+        }
     }
 
     /// Returns the bases of an interface, direct and indirect, without the interface itself and without
@@ -230,5 +242,58 @@ impl Specification {
             },
             _ => Vec::new(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    thread_local! {
+        /// Typedefs that were looked up.
+        pub(super) static STEPS: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// A chain of typedefs, and as many uses of its end.
+    fn steps(length: usize) -> usize {
+        let mut text = String::from("typedef long T0;\n");
+        for number in 1..length {
+            text += &format!("typedef T{} T{number};\n", number - 1);
+        }
+        for number in 0..length {
+            text += &format!("const T{} c{number} = 1;\n", length - 1);
+        }
+        STEPS.set(0);
+        let outcome = crate::compile_text("test.idl", &text, &crate::Options::default());
+        let specification = outcome.specification.unwrap();
+        let last = specification.find(&format!("T{}", length - 1)).unwrap();
+        assert_eq!(*specification.resolve_aliases(&Type::Ref(last.id)), Type::Long);
+        STEPS.get()
+    }
+
+    #[test]
+    fn the_work_for_a_chain_of_typedefs_is_linear() {
+        let (short, long) = (steps(1_000), steps(2_000));
+        assert!(short > 0 && long <= 3 * short, "{short} and {long} steps");
+    }
+
+    #[test]
+    fn a_chain_ends_at_what_is_no_typedef() {
+        let text = "struct S { long a; }; typedef S A; typedef A B; typedef B C[2]; typedef C D;";
+        let outcome = crate::compile_text("test.idl", text, &crate::Options::default());
+        let specification = outcome.specification.unwrap();
+        let id = |name: &str| specification.find(name).unwrap().id;
+        let resolved = |name: &str| specification.resolve_aliases(&Type::Ref(id(name))).clone();
+        assert_eq!(resolved("B"), Type::Ref(id("S")));
+        let element = Box::new(Type::Ref(id("B")));
+        assert_eq!(
+            resolved("D"),
+            Type::Array {
+                element,
+                dims: vec![2]
+            }
+        );
     }
 }

@@ -1,12 +1,16 @@
 //! Specifications, modules, imports and repository identity declarations (clauses 7.4.1, 7.4.2, 7.4.9).
 
 use super::{Failed, Parsed, Parser};
-use crate::ast::{Body, Definition, DefinitionKind, Ident};
+use crate::ast::{Attribute, Body, Definition, DefinitionKind, Ident};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::lexer::Kind;
+use crate::token::Token;
 
 const DEFINITIONS: &str = "a definition (such as `module`, `interface`, `struct`, `typedef` or `const`)";
+
+/// Tokens of a header that a comment behind a `}` may repeat.
+const NAMED: usize = 16;
 
 impl Parser<'_> {
     /// `<specification> ::= <import>* <definition>+`
@@ -23,7 +27,9 @@ impl Parser<'_> {
                 self.eat(";");
                 continue;
             }
-            self.definition_or_recover(&mut definitions, Self::definition);
+            if !self.empty_declaration() {
+                self.definition_or_recover(&mut definitions, Self::definition);
+            }
         }
         definitions
     }
@@ -37,14 +43,8 @@ impl Parser<'_> {
         let doc = self.doc();
         let first = self.at;
         match self.nested(definition) {
-            Ok(kind) => {
-                // Behind a `}`, a comment only names what ends there.
-                let ends_body = self.consumed > 0 && &*self.tokens[self.consumed - 1].text == "}";
-                let doc = if ends_body {
-                    doc
-                } else {
-                    self.with_comment_behind(doc)
-                };
+            Ok(mut kind) => {
+                let doc = self.with_comments(first, doc, &mut kind);
                 definitions.push(Definition { doc, kind });
             }
             Err(Failed) => {
@@ -57,12 +57,45 @@ impl Parser<'_> {
         }
     }
 
+    /// Documentation of a definition that begins at `first`, with the comments behind its `{` and its end.
+    /// Those behind declarators are theirs.
+    fn with_comments(&self, first: usize, mut doc: String, kind: &mut DefinitionKind) -> String {
+        if let DefinitionKind::Typedef { declarators, .. }
+        | DefinitionKind::Attribute(Attribute { declarators, .. }) = kind
+        {
+            self.comment_behind_declarators(declarators);
+            return doc;
+        }
+        let tokens = self.tokens.get(first..=self.consumed).unwrap_or_default();
+        let header = tokens
+            .iter()
+            .take_while(|token| !matches!(&*token.text, "{" | ";"))
+            .count();
+        let is_body = tokens.get(header).is_some_and(|token| &*token.text == "{");
+        let mut add = |comment: &str| {
+            let newline = if doc.is_empty() { "" } else { "\n" };
+            doc.push_str(newline);
+            doc.push_str(comment);
+        };
+        if let Some(comment) = self.source.behind.get(&(first + header)).filter(|_| is_body) {
+            add(comment);
+        }
+        if let Some(comment) = self.source.behind.get(&self.consumed)
+            && !(is_body && only_names(comment, &tokens[..header.min(NAMED)]))
+        {
+            add(comment);
+        }
+        doc
+    }
+
     /// Returns the elements between `{` and `}`.
     pub(super) fn body(&mut self, element: fn(&mut Self) -> Parsed<DefinitionKind>) -> Parsed<Body> {
         self.expect("{")?;
         let mut definitions = Vec::new();
         while !self.at("}") && !self.at_end() {
-            self.definition_or_recover(&mut definitions, element);
+            if !self.empty_declaration() {
+                self.definition_or_recover(&mut definitions, element);
+            }
         }
         let end = self.at;
         self.expect("}")?;
@@ -195,4 +228,12 @@ impl Parser<'_> {
             span,
         })
     }
+}
+
+/// Whether a comment behind a `}` only names what ends there, such as `end of interface Valve`.
+fn only_names(comment: &str, header: &[Token]) -> bool {
+    comment
+        .split(|character: char| !character.is_alphanumeric() && character != '_')
+        .filter(|word| !word.is_empty())
+        .all(|word| matches!(word, "end" | "End" | "of") || header.iter().any(|token| *token.text == *word))
 }

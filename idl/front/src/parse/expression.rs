@@ -1,7 +1,9 @@
 //! Constant declarations and expressions (clause 7.4.3).
 
 use super::{Parsed, Parser};
-use crate::ast::{DefinitionKind, Expr, Literal, Operator, Step, StepKind, TypeSpec};
+use crate::ast::{DefinitionKind, Expr, Literal, Operator, Step, StepKind, TypeKind, TypeSpec};
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
 use crate::lexer::Kind;
 
 impl Parser<'_> {
@@ -9,6 +11,14 @@ impl Parser<'_> {
     pub(super) fn const_dcl(&mut self) -> Parsed<DefinitionKind> {
         self.expect("const")?;
         let ty = self.const_type()?;
+        if matches!(ty.kind, TypeKind::Fixed(Some(_))) {
+            let message = "the type of a constant is `fixed` without digits, or has a name";
+            self.report(
+                Diagnostic::new(Code::AnonymousType, ty.span, message).with_help(
+                    "write `const fixed`, whose digits are those of the value, or use a `typedef`",
+                ),
+            );
+        }
         let name = self.identifier()?;
         self.expect("=")?;
         let value = self.const_exp()?;

@@ -160,6 +160,8 @@ impl Parser<'_> {
                 | TypeKind::Struct(_)
                 | TypeKind::Union(_)
                 | TypeKind::Enum(_)
+                | TypeKind::Bitmask(_)
+                | TypeKind::Bitset(_)
         ) {
             self.report(
                 Diagnostic::new(
@@ -207,16 +209,13 @@ impl Parser<'_> {
         let readonly = self.eat("readonly");
         self.expect("attribute")?;
         let ty = self.param_type_spec("an attribute")?;
-        let mut names = vec![self.identifier()?];
-        while self.eat(",") {
-            names.push(self.identifier()?);
-        }
+        let declarators = self.simple_declarators()?;
         let raises = if readonly {
             self.at("raises")
         } else {
             self.at("getraises") || self.at("setraises")
         };
-        if names.len() > 1 && raises {
+        if declarators.len() > 1 && raises {
             let span = self.span();
             self.report(
                 Diagnostic::new(Code::Syntax, span, "a list of attributes cannot raise exceptions")
@@ -232,7 +231,7 @@ impl Parser<'_> {
             annotations,
             readonly,
             ty,
-            names,
+            declarators,
             get_raises,
             set_raises,
         })

@@ -10,7 +10,7 @@ use crate::source::Span;
 
 /// Help for an invalid escape.
 const ESCAPES: &str = "the escapes are \\n \\t \\v \\b \\r \\f \\a \\\\ \\? \\' \\\" \\ooo \\xhh, \
-                       and \\uhhhh in wide literals";
+                       and \\uhhhh in wide literals, two of them for a surrogate pair";
 /// The most significant digits of a fixed-point value.
 const FIXED_DIGITS: usize = 31;
 
@@ -103,13 +103,7 @@ impl Parser<'_> {
                 .bytes()
                 .all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'));
             match text.parse::<f64>() {
-                Ok(value) if well_formed && value.is_finite() => return Literal::Float(value),
-                Ok(_) if well_formed => Diagnostic::new(
-                    Code::NumberTooLarge,
-                    span,
-                    format!("`{text}` does not fit in a `double`"),
-                )
-                .with_help("the largest `double` is about 1.8e308"),
+                Ok(_) if well_formed => return Literal::Float(text.into()),
                 _ => malformed("a number and a name must be separated; suffixes as in C do not exist in IDL"),
             }
         };
@@ -155,6 +149,7 @@ impl Parser<'_> {
                 continue;
             }
             let escaped = rest.next().unwrap_or('\\');
+            let digits = rest.as_str();
             let value = match escaped {
                 'n' => Some('\n'),
                 't' => Some('\t'),
@@ -181,9 +176,9 @@ impl Parser<'_> {
                     number(digits, 16)
                 }
                 'u' if wide => {
-                    let (digits, tail) = leading(rest.as_str(), 4, 16);
+                    let (value, tail) = utf16(rest.as_str());
                     rest = tail.chars();
-                    number(digits, 16)
+                    value
                 }
                 _ => None,
             };
@@ -193,14 +188,15 @@ impl Parser<'_> {
                         .with_help("use a `sequence<octet>` for binary data"),
                 ),
                 Some(value) => result.push(value),
-                None => self.report(
-                    Diagnostic::new(
-                        Code::BadEscape,
-                        span,
-                        format!("`\\{escaped}` is not a valid escape here"),
-                    )
-                    .with_help(ESCAPES),
-                ),
+                None => {
+                    let problem = match leading(digits, 4, 16).0 {
+                        half if wide && escaped == 'u' && !half.is_empty() => {
+                            format!("`\\u{half}` is one half of a surrogate pair")
+                        }
+                        _ => format!("`\\{escaped}` is not a valid escape here"),
+                    };
+                    self.report(Diagnostic::new(Code::BadEscape, span, problem).with_help(ESCAPES));
+                }
             }
         }
         result
@@ -215,6 +211,21 @@ fn leading(text: &str, most: usize, radix: u32) -> (&str, &str) {
         .take_while(|byte| char::from(*byte).is_digit(radix))
         .count();
     text.split_at(length)
+}
+
+/// Returns the character behind `\u`, of four digits or of two halves of a surrogate pair, and what follows.
+fn utf16(text: &str) -> (Option<char>, &str) {
+    let (first, tail) = leading(text, 4, 16);
+    let half = |digits: &str| u16::from_str_radix(digits, 16).ok();
+    let second = tail.strip_prefix("\\u").map(|tail| leading(tail, 4, 16));
+    if let (Some(high), Some((low, after))) = (half(first), second)
+        && let Some(low) = half(low)
+        && let Some(Ok(pair)) = char::decode_utf16([high, low]).next()
+        && pair > '\u{ffff}'
+    {
+        return (Some(pair), after);
+    }
+    (number(first, 16), tail)
 }
 
 fn number(digits: &str, radix: u32) -> Option<char> {

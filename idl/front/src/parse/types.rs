@@ -1,5 +1,7 @@
 //! Type declarations and type specifications (clause 7.4.4), exceptions (7.4.5).
 
+use std::rc::Rc;
+
 use super::{Parsed, Parser};
 use crate::ast::{
     Case, CaseLabel, Declarator, DefinitionKind, Enum, Ident, Listed, Member, Struct, TypeKind, TypeSpec,
@@ -9,6 +11,7 @@ use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::hir::Type;
 use crate::lexer::Kind;
+use crate::source::Span;
 use crate::token::{TYPE_KEYWORDS, is_keyword};
 
 impl Parser<'_> {
@@ -210,11 +213,62 @@ impl Parser<'_> {
 
     /// `<declarators> ::= <declarator> { "," <declarator> }*`
     pub(super) fn declarators(&mut self) -> Parsed<Vec<Declarator>> {
-        let mut declarators = vec![self.declarator()?];
-        while self.eat(",") {
-            declarators.push(self.declarator()?);
+        self.declarator_list(Self::declarator)
+    }
+
+    /// `<simple_declarator> { "," <simple_declarator> }*`
+    pub(super) fn simple_declarators(&mut self) -> Parsed<Vec<Declarator>> {
+        self.declarator_list(|this| Ok(Declarator::new(this.identifier()?, Vec::new())))
+    }
+
+    fn declarator_list(
+        &mut self,
+        declarator: fn(&mut Self) -> Parsed<Declarator>,
+    ) -> Parsed<Vec<Declarator>> {
+        let mut declarators: Vec<Declarator> = Vec::new();
+        loop {
+            let above = match declarators.is_empty() {
+                true => String::new(),
+                false => self.doc(),
+            };
+            let mut next = declarator(self)?;
+            next.comments.extend((!above.is_empty()).then(|| above.into()));
+            declarators.push(next);
+            self.comment_behind_declarators(&mut declarators);
+            if !self.eat(",") {
+                return Ok(declarators);
+            }
+            self.comment_behind_declarators(&mut declarators);
         }
-        Ok(declarators)
+    }
+
+    /// Gives the comment behind the token consumed last to the last declarator, and to those before it on the
+    /// same line that have none.
+    pub(super) fn comment_behind_declarators(&self, declarators: &mut [Declarator]) {
+        let Some(comment) = self.source.behind.get(&self.consumed) else {
+            return;
+        };
+        let mut next: Option<Span> = None;
+        for declarator in declarators.iter_mut().rev() {
+            let place = declarator.name.span;
+            let is_on_line = |next| !declarator.has_comment_behind && self.is_same_line(place, next);
+            if !next.is_none_or(is_on_line) {
+                break;
+            }
+            declarator.comments.push(Rc::clone(comment));
+            declarator.has_comment_behind = true;
+            next = Some(place);
+        }
+    }
+
+    fn is_same_line(&self, first: Span, second: Span) -> bool {
+        let text = self
+            .source
+            .files
+            .get(first.file as usize)
+            .map_or("", |file| &file.text);
+        let between = text.get(first.end as usize..second.start as usize);
+        first.file == second.file && between.is_none_or(|between| !between.contains('\n'))
     }
 
     /// `<declarator> ::= <simple_declarator> | <complex_declarator>`
@@ -226,7 +280,7 @@ impl Parser<'_> {
             dims.push(self.const_exp()?);
             self.expect("]")?;
         }
-        Ok(Declarator { name, dims })
+        Ok(Declarator::new(name, dims))
     }
 
     /// `<struct_type> ::= "struct" <identifier> "{" <member_list> "}"`
@@ -264,6 +318,9 @@ impl Parser<'_> {
         self.expect("{")?;
         let mut members = Vec::new();
         while !self.at("}") && !self.at_end() {
+            if self.empty_declaration() {
+                continue;
+            }
             let first = self.at;
             match self.member() {
                 Ok(member) => members.push(member),
@@ -288,9 +345,9 @@ impl Parser<'_> {
         let doc = self.doc();
         let annotations = self.member_annotations()?;
         let ty = self.type_spec()?;
-        let declarators = self.declarators()?;
+        let mut declarators = self.declarators()?;
         self.semicolon("this member");
-        let doc = self.with_comment_behind(doc);
+        self.comment_behind_declarators(&mut declarators);
         Ok(Member {
             doc,
             annotations,
@@ -310,6 +367,9 @@ impl Parser<'_> {
         self.expect("{")?;
         let mut cases = Vec::new();
         while !self.at("}") && !self.at_end() {
+            if self.empty_declaration() {
+                continue;
+            }
             let first = self.at;
             match self.case() {
                 Ok(case) => cases.push(case),
@@ -337,7 +397,7 @@ impl Parser<'_> {
 
     /// `<case> ::= <case_label>+ <element_spec> ";"`
     fn case(&mut self) -> Parsed<Case> {
-        let doc = self.doc();
+        let mut doc = self.doc();
         let mut labels = Vec::new();
         loop {
             if self.at("default") {
@@ -350,6 +410,7 @@ impl Parser<'_> {
                 break;
             }
             self.expect(":")?;
+            doc = self.with_comment_behind(doc);
         }
         // <element_spec> ::= <type_spec> <declarator>
         let own_doc = self.doc();

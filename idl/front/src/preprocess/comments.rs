@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 /// Collects comments: those directly above a token document it, unless an empty line or another token's line
 /// is between; those behind a token to the end of its line, or on the lines below it up to an empty line or
-/// a `}`, document what that token ends.
+/// a `}`, document what that token ends, and so do those with Doxygen's mark `<`, wherever they are.
 #[derive(Default)]
 pub(super) struct Comments {
     /// Comments above the next token.
@@ -16,6 +16,8 @@ pub(super) struct Comments {
     /// Line ends since the last comment or token.
     newlines: usize,
     position: Position,
+    /// Previous token that comments can document.
+    previous: Previous,
 }
 
 /// Where the comments are that are being collected.
@@ -31,6 +33,19 @@ enum Position {
     /// The comment is on the line of a token, possibly between two: there, `/* ... */` is a remark, and `/**
     /// ... */` documents the next token.
     Trailing { is_remark: bool },
+}
+
+/// The tokens that comments behind them document.
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+enum Previous {
+    /// The start of a file, or a directive.
+    #[default]
+    None,
+    /// `}`
+    Closing,
+    /// `{`, or the `;` behind a `}`: lines below it do not belong to it.
+    Brace,
+    Other,
 }
 
 /// Documentation from the comments before a token.
@@ -61,6 +76,9 @@ impl Comments {
     }
 
     pub fn comment(&mut self, text: &str, first_on_line: bool, column: u32) {
+        if self.previous != Previous::None && points_back(text) {
+            return self.marked(text, first_on_line, column);
+        }
         let continues = !self.behind.is_empty() && self.column == column && self.newlines == 1;
         if !first_on_line {
             let is_remark = !text.starts_with("/**");
@@ -71,7 +89,7 @@ impl Comments {
             self.newlines = 0;
             return;
         } else if self.position == Position::AfterToken {
-            let is_next_line = self.newlines == 1;
+            let is_next_line = self.newlines == 1 && self.previous == Previous::Other;
             self.position = if is_next_line {
                 Position::Below
             } else {
@@ -80,6 +98,19 @@ impl Comments {
         }
         self.newlines = 0;
         self.lines.extend(lines_of(text));
+    }
+
+    /// Adds a comment whose mark says that it documents what precedes it.
+    fn marked(&mut self, text: &str, first_on_line: bool, column: u32) {
+        self.newlines = 0;
+        if self.position != Position::Apart {
+            self.behind.append(&mut self.lines);
+            self.position = Position::AfterToken;
+        }
+        if !first_on_line {
+            self.column = column;
+        }
+        self.behind.extend(lines_of(text));
     }
 
     /// Ends the collection at a directive or at the end of the file.
@@ -91,6 +122,12 @@ impl Comments {
     pub fn take(&mut self, next: &str) -> Documentation {
         let mut collected = std::mem::take(self);
         self.position = Position::AfterToken;
+        self.previous = match next {
+            "}" => Previous::Closing,
+            "{" => Previous::Brace,
+            ";" if collected.previous == Previous::Closing => Previous::Brace,
+            _ => Previous::Other,
+        };
         match collected.position {
             Position::Below if next == "}" => collected.behind.append(&mut collected.lines),
             Position::Trailing { is_remark: true } => collected.lines.clear(),
@@ -101,6 +138,13 @@ impl Comments {
             of_previous: joined(&collected.behind),
         }
     }
+}
+
+/// Whether a comment has Doxygen's mark of one behind what it documents.
+fn points_back(comment: &str) -> bool {
+    ["/**<", "/*!<", "///<", "//!<"]
+        .iter()
+        .any(|mark| comment.starts_with(mark))
 }
 
 fn joined(lines: &[String]) -> Option<Rc<str>> {

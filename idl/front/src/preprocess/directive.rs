@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::Preprocessor;
 use super::condition::evaluate;
-use super::expand::{Macro, Piece, is_blank};
+use super::expand::{self, Macro, Piece};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::lexer::{Kind, Lexeme};
@@ -12,8 +12,8 @@ use crate::source::Span;
 use crate::suggest::did_you_mean;
 
 const DIRECTIVES: &[&str] = &[
-    "define", "elif", "else", "endif", "error", "if", "ifdef", "ifndef", "include", "line", "pragma",
-    "undef", "warning",
+    "define", "elif", "else", "endif", "error", "ident", "if", "ifdef", "ifndef", "include", "line",
+    "pragma", "undef", "warning",
 ];
 
 /// An open `#if`.
@@ -35,6 +35,7 @@ impl Preprocessor<'_> {
         conditionals: &mut Vec<Conditional>,
         active: bool,
     ) {
+        self.place = hash;
         let line = self.pieces(hash.file, rest);
         // A line with `#` alone is allowed and has no effect.
         let Some((name, operands)) = line.split_first() else {
@@ -63,9 +64,9 @@ impl Preprocessor<'_> {
             },
             "pragma" => self.pragma(operands, whole),
             "error" | "warning" => self.user_message(name, whole),
-            // Line numbers come from preprocessed text; the places of tokens stay those of the file that is
-            // read.
-            "line" => {}
+            // Line numbers come from preprocessed text; the places of tokens, and `__LINE__`, stay those of
+            // the file that is read. `#ident` is for object files.
+            "line" | "ident" => {}
             _ if name.kind == Kind::Number => {}
             other => {
                 let mut diagnostic = Diagnostic::new(
@@ -81,22 +82,15 @@ impl Preprocessor<'_> {
 
     /// Returns the elements of a line without blanks.
     fn pieces(&self, file: u32, line: &[Lexeme]) -> Vec<Piece> {
-        line.iter()
-            .filter(|lexeme| !is_blank(lexeme.kind))
-            .map(|lexeme| {
-                let span = Span {
-                    file,
-                    start: lexeme.start,
-                    end: lexeme.end,
-                    expansion: 0,
-                };
-                Piece {
-                    kind: lexeme.kind,
-                    text: self.text(span).into(),
-                    span,
-                }
-            })
-            .collect()
+        expand::pieces(line, |lexeme| {
+            let span = Span {
+                file,
+                start: lexeme.start,
+                end: lexeme.end,
+                expansion: 0,
+            };
+            (self.text(span).into(), span)
+        })
     }
 
     /// `#error` and `#warning`.
@@ -211,6 +205,7 @@ impl Preprocessor<'_> {
                         kind: Kind::Number,
                         text: text.into(),
                         span: piece.span.to(word.span),
+                        spaced: piece.spaced,
                     }
                 }
                 None => piece.clone(),
@@ -229,6 +224,7 @@ impl Preprocessor<'_> {
             );
         };
         let mut parameters = None;
+        let mut variadic = false;
         // A parenthesis makes a function-like macro only if it touches the name.
         if body
             .first()
@@ -238,41 +234,26 @@ impl Preprocessor<'_> {
             let Some(close) = close else {
                 return self.malformed(whole, "the parameters of this macro are not closed", "add `)`");
             };
-            let list = &body[1..close];
-            let well_formed = list.iter().enumerate().all(|(index, piece)| {
-                if index % 2 == 0 {
-                    piece.kind == Kind::Word
-                } else {
-                    &*piece.text == ","
-                }
-            });
-            if !well_formed || (!list.is_empty() && list.len() % 2 == 0) {
+            let Some((names, takes_all)) = parameter_names(&body[1..close]) else {
                 return self.malformed(
                     whole,
                     "malformed parameters of a macro",
-                    "write `#define NAME(a, b) ...`",
+                    "write `#define NAME(a, b) ...` or `#define NAME(a, ...) ...`",
                 );
-            }
-            parameters = Some(
-                list.iter()
-                    .step_by(2)
-                    .map(|piece| Rc::clone(&piece.text))
-                    .collect(),
-            );
+            };
+            parameters = Some(names);
+            variadic = takes_all;
             body = &body[close + 1..];
-        }
-        if let Some(hash) = body.iter().find(|piece| piece.kind == Kind::Hash) {
-            return self.malformed(
-                hash.span,
-                "`#` and `##` in macros are not supported",
-                "write the literal or the name out in full",
-            );
         }
         let definition = Macro {
             parameters,
+            variadic,
             body: body.into(),
             span: Some(name.span),
         };
+        if let Some((span, message, help)) = misplaced_hash(&definition) {
+            return self.malformed(span, message, help);
+        }
         if let Some(earlier) = self
             .macros
             .get(&name.text)
@@ -291,4 +272,54 @@ impl Preprocessor<'_> {
         }
         self.macros.insert(Rc::clone(&name.text), definition);
     }
+}
+
+/// The names of parameters, and whether the last one takes all further arguments: `...`, or `name...`.
+fn parameter_names(list: &[Piece]) -> Option<(Vec<Rc<str>>, bool)> {
+    let dots = list.iter().rev().take_while(|piece| &*piece.text == ".").count();
+    let (mut list, variadic) = match dots {
+        0 => (list, false),
+        3 => (&list[..list.len() - dots], true),
+        _ => return None,
+    };
+    let mut unnamed = variadic && list.is_empty();
+    if let (true, Some((comma, before))) = (variadic, list.split_last())
+        && &*comma.text == ","
+    {
+        (list, unnamed) = (before, true);
+        if list.is_empty() {
+            return None;
+        }
+    }
+    let well_formed = list.iter().enumerate().all(|(index, piece)| {
+        if index % 2 == 0 {
+            piece.kind == Kind::Word
+        } else {
+            &*piece.text == ","
+        }
+    });
+    if !well_formed || (!list.is_empty() && list.len() % 2 == 0) {
+        return None;
+    }
+    let names = list.iter().step_by(2).map(|piece| Rc::clone(&piece.text));
+    let rest = unnamed.then(|| Rc::from("__VA_ARGS__"));
+    Some((names.chain(rest).collect(), variadic))
+}
+
+/// A `##` without two operands, or a `#` that is not before a parameter: place, problem and help.
+fn misplaced_hash(definition: &Macro) -> Option<(Span, &'static str, &'static str)> {
+    let body = &definition.body;
+    let is_join = |piece: &&Piece| piece.is_hash("##");
+    if let Some(join) = body.first().filter(is_join).or(body.last().filter(is_join)) {
+        let help = "write what it joins on both sides";
+        return Some((join.span, "`##` stands between two parts of a macro", help));
+    }
+    let parameters = definition.parameters.as_ref()?;
+    let is_parameter = |piece: &Piece| parameters.contains(&piece.text);
+    let wrong = body
+        .iter()
+        .enumerate()
+        .find(|(at, piece)| piece.is_hash("#") && !body.get(at + 1).is_some_and(is_parameter));
+    let help = "write the name of a parameter behind it";
+    wrong.map(|(_, hash)| (hash.span, "`#` makes a string of a parameter", help))
 }

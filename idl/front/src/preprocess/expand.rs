@@ -1,4 +1,4 @@
-//! Macros: object-like and function-like, without `#` and `##`.
+//! Macros: object-like and function-like.
 
 use std::rc::Rc;
 
@@ -7,6 +7,9 @@ use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::lexer::{Kind, Lexeme, lex};
 use crate::source::Span;
+
+/// The macros whose values are places.
+const BUILT_IN: [&str; 2] = ["__FILE__", "__LINE__"];
 
 /// How deeply macros may use each other.
 const DEPTH: usize = 64;
@@ -17,6 +20,15 @@ pub(super) struct Piece {
     pub kind: Kind,
     pub text: Rc<str>,
     pub span: Span,
+    /// Whether blanks or comments precede it.
+    pub spaced: bool,
+}
+
+impl Piece {
+    /// Whether it is this operator of a macro's body: `#` or `##`.
+    pub fn is_hash(&self, text: &str) -> bool {
+        self.kind == Kind::Hash && &*self.text == text
+    }
 }
 
 /// A definition by `#define`.
@@ -24,6 +36,8 @@ pub(super) struct Piece {
 pub(super) struct Macro {
     /// `None` for an object-like macro.
     pub parameters: Option<Vec<Rc<str>>>,
+    /// Whether the last parameter takes all further arguments, also none.
+    pub variadic: bool,
     pub body: Rc<[Piece]>,
     /// `None` if it comes from the options.
     pub span: Option<Span>,
@@ -32,24 +46,21 @@ pub(super) struct Macro {
 impl Macro {
     /// Creates a macro from the options, like `-DNAME=VALUE`.
     pub fn predefined(value: &str) -> Self {
-        let body = lex(value)
-            .into_iter()
-            .filter(|lexeme| !is_blank(lexeme.kind))
-            .map(|lexeme| Piece {
-                kind: lexeme.kind,
-                text: value[lexeme.start as usize..lexeme.end as usize].into(),
-                span: Span::default(),
-            })
-            .collect();
+        let body = pieces(&lex(value), |lexeme| {
+            let text = value[lexeme.start as usize..lexeme.end as usize].into();
+            (text, Span::default())
+        });
         Self {
             parameters: None,
-            body,
+            variadic: false,
+            body: body.into(),
             span: None,
         }
     }
 
     pub fn means_the_same(&self, other: &Macro) -> bool {
         self.parameters == other.parameters
+            && self.variadic == other.variadic
             && self
                 .body
                 .iter()
@@ -65,42 +76,98 @@ pub(super) fn is_blank(kind: Kind) -> bool {
     )
 }
 
+/// Returns the elements that are no blanks, each with its text and place.
+pub(super) fn pieces(lexemes: &[Lexeme], place: impl Fn(&Lexeme) -> (Rc<str>, Span)) -> Vec<Piece> {
+    let mut spaced = false;
+    let mut found = Vec::new();
+    for lexeme in lexemes {
+        if is_blank(lexeme.kind) {
+            spaced = true;
+            continue;
+        }
+        let (text, span) = place(lexeme);
+        found.push(Piece {
+            kind: lexeme.kind,
+            text,
+            span,
+            spaced: std::mem::take(&mut spaced),
+        });
+    }
+    found
+}
+
 impl Preprocessor<'_> {
     pub(super) fn is_macro(&self, word: &str) -> bool {
-        self.macros.contains_key(word)
+        self.macros.contains_key(word) || BUILT_IN.contains(&word)
+    }
+
+    /// The value of `__FILE__` or `__LINE__`, where the macro of the outermost use stands.
+    fn built_in(&mut self, piece: &Piece) -> Option<Piece> {
+        if piece.kind != Kind::Word || !BUILT_IN.contains(&&*piece.text) {
+            return None;
+        }
+        let (kind, text) = if &*piece.text == "__LINE__" {
+            (Kind::Number, self.line_of(self.place).to_string())
+        } else {
+            let name = &self.out.files[self.place.file as usize].name;
+            let escaped = name.replace('\\', "\\\\").replace('"', "\\\"");
+            (Kind::String, format!("\"{escaped}\""))
+        };
+        self.spend_many(piece.span, text.len());
+        Some(Piece {
+            kind,
+            text: text.into(),
+            ..piece.clone()
+        })
+    }
+
+    /// Number of the line of a place, from 1. The lines of a file are counted once.
+    fn line_of(&mut self, place: Span) -> usize {
+        let text = &self.out.files[place.file as usize].text;
+        let ends = self.line_ends.entry(place.file).or_insert_with(|| {
+            let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+            newlines.map(|(at, _)| at as u32).collect()
+        });
+        ends.partition_point(|end| *end < place.start) + 1
     }
 
     /// Emits the expansion of a macro. `at` is the position after its name; returns the position after its
     /// arguments.
     pub(super) fn use_macro(&mut self, span: Span, lexemes: &[Lexeme], at: usize) -> usize {
-        let piece = |lexeme: &Lexeme, this: &Self| {
-            let span = Span {
-                file: span.file,
-                start: lexeme.start,
-                end: lexeme.end,
-                expansion: 0,
-            };
-            Piece {
-                kind: lexeme.kind,
-                text: this.text(span).into(),
-                span,
-            }
-        };
+        self.place = span;
         let name: Rc<str> = self.text(span).into();
+        let takes_arguments = self
+            .macros
+            .get(&name)
+            .is_some_and(|found| found.parameters.is_some());
         let mut input = vec![Piece {
             kind: Kind::Word,
-            text: Rc::clone(&name),
+            text: name,
             span,
+            spaced: false,
         }];
         let mut end = at;
-        if self.macros[&name].parameters.is_some() {
+        if takes_arguments {
             // Without a closing parenthesis the arguments take the rest of the file.
             let mut depth = 0;
+            let mut spaced = false;
             for (index, lexeme) in lexemes.iter().enumerate().skip(at) {
                 if is_blank(lexeme.kind) {
+                    spaced = true;
                     continue;
                 }
-                let next = piece(lexeme, self);
+                let span = Span {
+                    file: span.file,
+                    start: lexeme.start,
+                    end: lexeme.end,
+                    expansion: 0,
+                };
+                let next = Piece {
+                    kind: lexeme.kind,
+                    text: self.text(span).into(),
+                    span,
+                    spaced: std::mem::take(&mut spaced),
+                };
                 match &*next.text {
                     "(" => depth += 1,
                     ")" => depth -= 1,
@@ -149,8 +216,13 @@ impl Preprocessor<'_> {
                 Some(definition) if piece.kind == Kind::Word && !active.contains(&piece.text) => {
                     definition.clone()
                 }
-                _ => {
+                Some(_) => {
                     output.push(piece.clone());
+                    continue;
+                }
+                None => {
+                    let value = self.built_in(piece);
+                    output.push(value.unwrap_or_else(|| piece.clone()));
                     continue;
                 }
             };
@@ -161,45 +233,30 @@ impl Preprocessor<'_> {
                         .with_help("simplify the macros"),
                 );
             }
-            let body = match &definition.parameters {
-                None => definition.body.to_vec(),
-                Some(parameters) => {
-                    if input.get(at).is_none_or(|next| &*next.text != "(") {
-                        // Without arguments, the name of a function-like macro is an ordinary word.
-                        output.push(piece.clone());
-                        continue;
-                    }
-                    let Some((arguments, end)) = arguments(input, at + 1) else {
-                        let message = format!("the arguments of the macro `{}` are not closed", piece.text);
-                        return self.report(
-                            Diagnostic::new(Code::BadMacroUse, piece.span, message).with_help("add `)`"),
-                        );
-                    };
-                    at = end;
-                    if !arity_fits(parameters.len(), &arguments) {
-                        let message = format!(
-                            "the macro `{}` takes {} argument(s), but {} are given",
-                            piece.text,
-                            parameters.len(),
-                            arguments.len()
-                        );
-                        let mut diagnostic = Diagnostic::new(Code::BadMacroUse, piece.span, message)
-                            .with_help("enclose arguments that contain a comma in parentheses");
-                        if let Some(span) = definition.span {
-                            diagnostic = diagnostic.with_label(span, "defined here");
-                        }
-                        self.report(diagnostic);
-                        continue;
-                    }
-                    let mut expanded = Vec::with_capacity(arguments.len());
-                    for argument in arguments {
-                        let mut pieces = Vec::new();
-                        self.expand(argument, active, depth + 1, &mut pieces);
-                        expanded.push(pieces);
-                    }
-                    self.substitute(&definition.body, parameters, &expanded)
+            let mut given: Vec<&[Piece]> = Vec::new();
+            if let Some(parameters) = &definition.parameters {
+                if input.get(at).is_none_or(|next| &*next.text != "(") {
+                    // Without arguments, the name of a function-like macro is an ordinary word.
+                    output.push(piece.clone());
+                    continue;
                 }
-            };
+                let most = definition.variadic.then_some(parameters.len());
+                let Some((arguments, end)) = arguments(input, at + 1, most) else {
+                    let message = format!("the arguments of the macro `{}` are not closed", piece.text);
+                    return self.report(
+                        Diagnostic::new(Code::BadMacroUse, piece.span, message).with_help("add `)`"),
+                    );
+                };
+                at = end;
+                given = arguments;
+                if !self.check_arity(piece, &definition, parameters.len(), &mut given) {
+                    continue;
+                }
+            }
+            let mut body = self.substitute(&definition, &given, active, depth);
+            if let Some(first) = body.first_mut() {
+                first.spaced = piece.spaced;
+            }
             active.push(Rc::clone(&piece.text));
             self.expand(&body, active, depth + 1, output);
             active.pop();
@@ -209,22 +266,33 @@ impl Preprocessor<'_> {
         }
     }
 
-    fn substitute(&mut self, body: &[Piece], parameters: &[Rc<str>], arguments: &[Vec<Piece>]) -> Vec<Piece> {
-        let mut result = Vec::new();
-        for piece in body {
-            match parameters.iter().position(|parameter| *parameter == piece.text) {
-                Some(index) => {
-                    for piece in &arguments[index] {
-                        if !self.spend(piece.span) {
-                            return result;
-                        }
-                        result.push(piece.clone());
-                    }
-                }
-                None => result.push(piece.clone()),
-            }
+    /// Checks the number of arguments; adds an empty one for those that a variadic macro need not have.
+    fn check_arity(
+        &mut self,
+        name: &Piece,
+        definition: &Macro,
+        parameters: usize,
+        given: &mut Vec<&[Piece]>,
+    ) -> bool {
+        if definition.variadic && given.len() + 1 == parameters {
+            given.push(&[]);
         }
-        result
+        if arity_fits(parameters, given) {
+            return true;
+        }
+        let message = format!(
+            "the macro `{}` takes {} argument(s), but {} are given",
+            name.text,
+            parameters,
+            given.len()
+        );
+        let mut diagnostic = Diagnostic::new(Code::BadMacroUse, name.span, message)
+            .with_help("enclose arguments that contain a comma in parentheses");
+        if let Some(span) = definition.span {
+            diagnostic = diagnostic.with_label(span, "defined here");
+        }
+        self.report(diagnostic);
+        false
     }
 }
 
@@ -233,9 +301,9 @@ fn arity_fits(parameters: usize, arguments: &[&[Piece]]) -> bool {
     arguments.len() == parameters || (parameters == 0 && arguments.len() == 1 && arguments[0].is_empty())
 }
 
-/// Splits at commas outside parentheses; `at` is the position after the opening one, the result after the
-/// closing one.
-fn arguments(input: &[Piece], at: usize) -> Option<(Vec<&[Piece]>, usize)> {
+/// Splits at commas outside parentheses, into `most` arguments at most; `at` is the position after the
+/// opening one, the result after the closing one.
+fn arguments(input: &[Piece], at: usize, most: Option<usize>) -> Option<(Vec<&[Piece]>, usize)> {
     let mut found = Vec::new();
     let mut depth = 0;
     let mut first = at;
@@ -247,7 +315,7 @@ fn arguments(input: &[Piece], at: usize) -> Option<(Vec<&[Piece]>, usize)> {
                 return Some((found, index + 1));
             }
             ")" => depth -= 1,
-            "," if depth == 0 => {
+            "," if depth == 0 && most.is_none_or(|most| found.len() + 1 < most) => {
                 found.push(&input[first..index]);
                 first = index + 1;
             }

@@ -12,19 +12,46 @@ use crate::source::{SourceFile, Span};
 /// The text of [`SourceFile::BUILT_IN`].
 const ORB_IDL: &str = include_str!("../orb.idl");
 
-/// The names by which ORBs include what [`ORB_IDL`] declares; a file that is found is preferred.
-const BUILT_IN: [&str; 10] = [
+/// The names by which ORBs include what [`ORB_IDL`] declares, besides those of [`SEQUENCES`]; a file that is
+/// found is preferred.
+const BUILT_IN: [&str; 8] = [
     "orb.idl",
     "orb.pidl",
     "tao/orb.idl",
-    "tao/AnySeq.pidl",
     "tao/Policy.pidl",
     "tao/Policy_Current.pidl",
     "tao/Policy_Manager.pidl",
     "tao/TypeCode.pidl",
     "tao/Typecode_types.pidl",
-    "tao/StringSeq.pidl",
 ];
+
+/// The sequences `CORBA::...Seq` of [`ORB_IDL`]: TAO has a file `tao/...Seq.pidl` for each.
+const SEQUENCES: [&str; 16] = [
+    "Any",
+    "Boolean",
+    "Char",
+    "Double",
+    "Float",
+    "LongDouble",
+    "LongLong",
+    "Long",
+    "Octet",
+    "Short",
+    "String",
+    "ULongLong",
+    "ULong",
+    "UShort",
+    "WChar",
+    "WString",
+];
+
+/// Whether an included file that is not found is built in.
+fn is_built_in(target: &str) -> bool {
+    let sequence = target
+        .strip_prefix("tao/")
+        .and_then(|name| name.strip_suffix("Seq.pidl"));
+    BUILT_IN.contains(&target) || sequence.is_some_and(|element| SEQUENCES.contains(&element))
+}
 
 impl Preprocessor<'_> {
     pub(super) fn include(&mut self, name: &Piece, operands: &[Piece], whole: Span) {
@@ -80,7 +107,7 @@ impl Preprocessor<'_> {
         self.includes += 1;
         match self.find(target, quoted, whole.file) {
             Ok(Some(file)) => self.file(file),
-            Ok(None) if BUILT_IN.contains(&target) => {
+            Ok(None) if is_built_in(target) => {
                 let file = self.add_file(Path::new(SourceFile::BUILT_IN), ORB_IDL.to_owned());
                 self.file(file);
             }

@@ -16,8 +16,11 @@ impl Resolver<'_> {
         annotations: &[Annotation],
         ty: &Type,
     ) -> Option<ConstantValue> {
+        if annotations.is_empty() {
+            return None;
+        }
         let target = self.spec.resolve_aliases(ty).clone();
-        if annotations.is_empty() || self.is_unknown(&target) {
+        if self.is_unknown(&target) {
             return None;
         }
         let (mut default, mut least, mut most) = (None, None, None);
@@ -60,6 +63,18 @@ impl Resolver<'_> {
         default.map(|(value, _)| with_scale_of(value, &target))
     }
 
+    /// Warns of a `@default` where no default is generated.
+    pub(super) fn default_without_effect(&mut self, annotations: &[Annotation], place: &str) {
+        let defaults = annotations.iter().filter(|of| of.kind == AnnotationKind::Default);
+        for default in defaults {
+            let message = format!("`@default` of {place} has no effect");
+            self.report(
+                Diagnostic::new(Code::WithoutEffect, default.value.span, message)
+                    .with_help("write it before members of structs, exceptions and value types"),
+            );
+        }
+    }
+
     fn bad_annotation(&mut self, span: Span, message: String, help: &str) {
         self.report(Diagnostic::new(Code::BadAnnotation, span, message).with_help(help));
     }
@@ -71,7 +86,8 @@ fn compare(one: &ConstantValue, other: &ConstantValue) -> Option<Ordering> {
     match (one, other) {
         (Char(one), Char(other)) | (WChar(one), WChar(other)) => Some(one.cmp(other)),
         (Float(one), Float(other)) => one.partial_cmp(other),
-        (Double(one), Double(other)) | (LongDouble(one), LongDouble(other)) => one.partial_cmp(other),
+        (Double(one), Double(other)) => one.partial_cmp(other),
+        (LongDouble(one), LongDouble(other)) => Some(one.compare(*other)),
         (Fixed(one), Fixed(other)) => {
             let least = one.scale.min(other.scale);
             let scaled = |value: &FixedValue| 10_i128.checked_pow(u32::from(value.scale - least));

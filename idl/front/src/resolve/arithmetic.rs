@@ -3,22 +3,39 @@
 use super::fixed;
 use crate::ast::{Literal, Operator};
 use crate::codes::Code;
-use crate::hir::{ConstantValue, DefinitionId, FixedValue};
+use crate::hir::{Binary128, ConstantValue, DefinitionId, FixedValue};
 
-/// Target of an integer expression, which determines the meaning of `~`.
+/// Target of an expression, which determines the meaning of `~` and the precision of numbers with a fraction.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Target {
     bits: u32,
     signed: bool,
+    is_long_double: bool,
 }
 
 impl Target {
     pub fn unsigned(bits: u32) -> Self {
-        Self { bits, signed: false }
+        Self {
+            bits,
+            signed: false,
+            is_long_double: false,
+        }
     }
 
     pub fn signed(bits: u32) -> Self {
-        Self { bits, signed: true }
+        Self {
+            bits,
+            signed: true,
+            is_long_double: false,
+        }
+    }
+
+    /// Target of an expression of type `long double`.
+    pub fn long_double() -> Self {
+        Self {
+            is_long_double: true,
+            ..Self::signed(64)
+        }
     }
 
     pub fn range(self) -> std::ops::RangeInclusive<i128> {
@@ -34,6 +51,7 @@ impl Target {
 pub(super) enum Value {
     Integer(i128),
     Float(f64),
+    LongDouble(Binary128),
     Fixed(FixedValue),
     Boolean(bool),
     Char(char),
@@ -47,7 +65,7 @@ impl Value {
     pub fn describe(&self) -> &'static str {
         match self {
             Value::Integer(_) => "an integer",
-            Value::Float(_) => "a floating point number",
+            Value::Float(_) | Value::LongDouble(_) => "a floating point number",
             Value::Fixed(_) => "a fixed point number",
             Value::Boolean(_) => "a boolean",
             Value::Char(_) => "a character",
@@ -62,18 +80,58 @@ impl Value {
 /// Code, message, help.
 pub(super) type Problem = (Code, String, String);
 
-pub(super) fn literal_value(literal: &Literal) -> Option<Value> {
-    Some(match literal {
+/// Returns the value of a literal, `Ok(None)` for one that is malformed.
+pub(super) fn literal_value(literal: &Literal, target: Target) -> Result<Option<Value>, Problem> {
+    Ok(Some(match literal {
         Literal::Integer(value) => Value::Integer(i128::from(*value)),
-        Literal::Float(value) => Value::Float(*value),
+        Literal::Float(text) => number(text, target)?,
         Literal::Fixed(value) => Value::Fixed(*value),
         Literal::Char(value) => Value::Char(*value),
         Literal::WideChar(value) => Value::WideChar(*value),
         Literal::String(value) => Value::String(value.clone()),
         Literal::WideString(value) => Value::WideString(value.clone()),
         Literal::Boolean(value) => Value::Boolean(*value),
-        Literal::Malformed => return None,
+        Literal::Malformed => return Ok(None),
+    }))
+}
+
+/// Rounds a decimal to the precision of the target.
+fn number(text: &str, target: Target) -> Result<Value, Problem> {
+    let value = match target.is_long_double {
+        true => Binary128::from_decimal(text).map(Value::LongDouble),
+        false => text
+            .parse()
+            .ok()
+            .filter(|value: &f64| value.is_finite())
+            .map(Value::Float),
+    };
+    value.ok_or_else(|| {
+        let (ty, largest) = match target.is_long_double {
+            true => ("long double", "1.19e4932"),
+            false => ("double", "1.8e308"),
+        };
+        (
+            Code::NumberTooLarge,
+            format!("`{text}` does not fit in a `{ty}`"),
+            format!("the largest `{ty}` is about {largest}"),
+        )
     })
+}
+
+/// Converts a number with a fraction to the precision of the target.
+pub(super) fn in_precision(value: Value, target: Target) -> Result<Value, Problem> {
+    match value {
+        Value::Float(value) if target.is_long_double => Ok(Value::LongDouble(Binary128::from_f64(value))),
+        Value::LongDouble(value) if !target.is_long_double => match value.to_f64() {
+            value if value.is_finite() => Ok(Value::Float(value)),
+            _ => Err((
+                Code::ConstantOutOfRange,
+                "the value of this constant does not fit in a `double`".to_owned(),
+                "use `long double`".to_owned(),
+            )),
+        },
+        value => Ok(value),
+    }
 }
 
 pub(super) fn constant_value(value: &ConstantValue) -> Value {
@@ -90,7 +148,8 @@ pub(super) fn constant_value(value: &ConstantValue) -> Value {
         ConstantValue::LongLong(value) => Value::Integer(i128::from(*value)),
         ConstantValue::ULongLong(value) => Value::Integer(i128::from(*value)),
         ConstantValue::Float(value) => Value::Float(f64::from(*value)),
-        ConstantValue::Double(value) | ConstantValue::LongDouble(value) => Value::Float(*value),
+        ConstantValue::Double(value) => Value::Float(*value),
+        ConstantValue::LongDouble(value) => Value::LongDouble(*value),
         ConstantValue::String(value) => Value::String(value.clone()),
         ConstantValue::WString(value) => Value::WideString(value.clone()),
         ConstantValue::Fixed(value) => Value::Fixed(*value),
@@ -100,9 +159,12 @@ pub(super) fn constant_value(value: &ConstantValue) -> Value {
 
 pub(super) fn unary(operator: char, operand: Value, target: Target) -> Result<Value, Problem> {
     Ok(match (operator, operand) {
-        ('+', value @ (Value::Integer(_) | Value::Float(_) | Value::Fixed(_))) => value,
+        ('+', value @ (Value::Integer(_) | Value::Float(_) | Value::LongDouble(_) | Value::Fixed(_))) => {
+            value
+        }
         ('-', Value::Integer(value)) => Value::Integer(value.checked_neg().ok_or_else(overflow)?),
         ('-', Value::Float(value)) => Value::Float(-value),
+        ('-', Value::LongDouble(value)) => Value::LongDouble(value.negated()),
         ('-', Value::Fixed(value)) => Value::Fixed(FixedValue {
             unscaled: -value.unscaled,
             ..value
@@ -127,6 +189,9 @@ pub(super) fn binary(operator: Operator, left: Value, right: Value) -> Result<Va
             integer_operation(operator, left, right).map(Value::Integer)
         }
         (Value::Float(left), Value::Float(right)) => float_operation(operator, left, right).map(Value::Float),
+        (Value::LongDouble(left), Value::LongDouble(right)) => {
+            long_double_operation(operator, left, right).map(Value::LongDouble)
+        }
         (Value::Fixed(_), Value::Fixed(right)) if operator == Operator::Divide && right.unscaled == 0 => {
             Err(division_by_zero())
         }
@@ -178,20 +243,37 @@ fn float_operation(operator: Operator, left: f64, right: f64) -> Result<f64, Pro
         Operator::Multiply => left * right,
         Operator::Divide if right == 0.0 => return Err(division_by_zero()),
         Operator::Divide => left / right,
-        _ => {
-            let message = "this operator works on integers only".to_owned();
-            return Err((
-                Code::ConstantTypeMismatch,
-                message,
-                "use `+`, `-`, `*` or `/`".to_owned(),
-            ));
-        }
+        _ => return Err(only_for_integers()),
     };
     if result.is_finite() {
         Ok(result)
     } else {
         Err(overflow())
     }
+}
+
+fn long_double_operation(
+    operator: Operator,
+    left: Binary128,
+    right: Binary128,
+) -> Result<Binary128, Problem> {
+    let result = match operator {
+        Operator::Add => left.plus(right),
+        Operator::Subtract => left.plus(right.negated()),
+        Operator::Multiply => left.times(right),
+        Operator::Divide if right.is_zero() => return Err(division_by_zero()),
+        Operator::Divide => left.over(right),
+        _ => return Err(only_for_integers()),
+    };
+    result.ok_or_else(overflow)
+}
+
+fn only_for_integers() -> Problem {
+    (
+        Code::ConstantTypeMismatch,
+        "this operator works on integers only".to_owned(),
+        "use `+`, `-`, `*` or `/`".to_owned(),
+    )
 }
 
 fn division_by_zero() -> Problem {

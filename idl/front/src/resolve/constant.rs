@@ -1,14 +1,14 @@
 //! Evaluation of constant expressions (clause 7.4.3.2).
 
 use super::Resolver;
-use super::arithmetic::{Problem, Target, Value, binary, constant_value, literal_value, unary};
-use super::convert::integer_target;
+use super::arithmetic::{Problem, Target, Value, binary, constant_value, in_precision, literal_value, unary};
+use super::convert::target_of;
 use super::fixed;
 use super::scope::Entity;
 use crate::ast::{Expr, StepKind};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
-use crate::hir::{ConstantValue, DefinitionId, DefinitionKind, FixedValue, Type};
+use crate::hir::{Binary128, ConstantValue, DefinitionId, DefinitionKind, FixedValue, Type};
 use crate::source::Span;
 
 impl Resolver<'_> {
@@ -53,11 +53,10 @@ impl Resolver<'_> {
 
     /// Evaluates the value of an annotation. An integer is also a value of a type with a fraction.
     pub(super) fn evaluate_annotation(&mut self, expression: &Expr, target: &Type) -> Option<ConstantValue> {
-        let value = self.evaluate(expression, integer_target(target).unwrap_or(Target::signed(64)))?;
+        let value = self.evaluate(expression, target_of(target))?;
         let value = match (value, target) {
-            (Value::Integer(number), Type::Float | Type::Double | Type::LongDouble) => {
-                Value::Float(number as f64)
-            }
+            (Value::Integer(number), Type::Float | Type::Double) => Value::Float(number as f64),
+            (Value::Integer(number), Type::LongDouble) => Value::LongDouble(Binary128::from_integer(number)),
             (Value::Integer(unscaled), Type::Fixed { .. }) => Value::Fixed(FixedValue { unscaled, scale: 0 }),
             (value, _) => value,
         };
@@ -71,7 +70,7 @@ impl Resolver<'_> {
         discriminator: &Type,
     ) -> Option<ConstantValue> {
         let target = self.spec.resolve_aliases(discriminator).clone();
-        let value = self.evaluate(expression, integer_target(&target).unwrap_or(Target::signed(64)))?;
+        let value = self.evaluate(expression, target_of(&target))?;
         match self.convert(&value, &target) {
             Ok(value) => Some(value),
             Err(problem) => {
@@ -121,7 +120,7 @@ impl Resolver<'_> {
     }
 
     fn evaluate_for(&mut self, expression: &Expr, target: &Type) -> Option<ConstantValue> {
-        let value = self.evaluate(expression, integer_target(target).unwrap_or(Target::signed(64)))?;
+        let value = self.evaluate(expression, target_of(target))?;
         self.converted(&value, target, expression.span)
     }
 
@@ -134,16 +133,17 @@ impl Resolver<'_> {
             }
         }
     }
+
     /// Runs the steps of an expression on a stack.
     fn evaluate(&mut self, expression: &Expr, target: Target) -> Option<Value> {
         let mut stack: Vec<Value> = Vec::new();
         for step in &expression.steps {
             let value = match &step.kind {
-                StepKind::Literal(literal) => literal_value(literal)?,
+                StepKind::Literal(literal) => self.checked(literal_value(literal, target), step.span)??,
                 StepKind::Name(name) => {
                     let entity = self.lookup(name)?;
                     match self.entity_value(entity) {
-                        Some(value) => value,
+                        Some(value) => self.checked(in_precision(value, target), step.span)?,
                         // The value of an imported constant is unknown, and so is that of the expression.
                         None if self.is_opaque(entity) => return None,
                         None => {
@@ -167,7 +167,7 @@ impl Resolver<'_> {
         stack.pop()
     }
 
-    fn checked(&mut self, result: Result<Value, Problem>, span: Span) -> Option<Value> {
+    fn checked<T>(&mut self, result: Result<T, Problem>, span: Span) -> Option<T> {
         match result {
             Ok(value) => Some(value),
             Err((code, message, help)) => {

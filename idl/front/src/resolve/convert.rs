@@ -40,7 +40,7 @@ impl Resolver<'_> {
                 return Err((Code::ConstantOutOfRange, message, "use `double`".to_owned()));
             }
             (Value::Float(value), Type::Double) => return Ok(ConstantValue::Double(*value)),
-            (Value::Float(value), Type::LongDouble) => return Ok(ConstantValue::LongDouble(*value)),
+            (Value::LongDouble(value), Type::LongDouble) => return Ok(ConstantValue::LongDouble(*value)),
             (Value::Integer(_), Type::Float | Type::Double | Type::LongDouble) => {
                 let message = format!("an integer is not a value of `{}`", type_name(target));
                 let help = "write the numbers with a point, such as `1.0`".to_owned();
@@ -77,7 +77,9 @@ impl Resolver<'_> {
             (Value::WideString(_), Type::String { .. }) | (Value::WideChar(_), Type::Char) => {
                 "remove the `L` before the literal, or use the wide type"
             }
-            (Value::Float(_), Type::Fixed { .. }) => "end the literals with `d`, such as `1.5d`",
+            (Value::Float(_) | Value::LongDouble(_), Type::Fixed { .. }) => {
+                "end the literals with `d`, such as `1.5d`"
+            }
             (Value::Integer(_), Type::Boolean) => "write `TRUE` or `FALSE`",
             _ => "change the value or the type so that they agree",
         };
@@ -86,6 +88,14 @@ impl Resolver<'_> {
             format!("{} is not a value of `{wanted}`", value.describe()),
             help.to_owned(),
         ))
+    }
+}
+
+/// Returns the target of an expression of this type, typedefs resolved.
+pub(super) fn target_of(ty: &Type) -> Target {
+    match ty {
+        Type::LongDouble => Target::long_double(),
+        ty => integer_target(ty).unwrap_or(Target::signed(64)),
     }
 }
 

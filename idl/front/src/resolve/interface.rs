@@ -311,6 +311,7 @@ impl Resolver<'_> {
         let declared = self.declare(&parameter.name, Entity::Parameter);
         let ty = ty.filter(|_| declared)?;
         self.annotated_default(&parameter.annotations, &ty);
+        self.default_without_effect(&parameter.annotations, "a parameter");
         Some(Parameter {
             name: parameter.name.name.to_string(),
             doc: parameter.doc.clone(),
@@ -426,16 +427,18 @@ impl Resolver<'_> {
         let Some(owner) = self.scopes[self.current.0].owner else {
             return;
         };
-        if let Some(first) = attribute.names.first() {
-            self.events_until(first.at);
+        if let Some(first) = attribute.declarators.first() {
+            self.events_until(first.name.at);
         }
         let ty = self.sent_type(&attribute.ty);
         if let Some(ty) = &ty {
             self.annotated_default(&attribute.annotations, ty);
+            self.default_without_effect(&attribute.annotations, "an attribute");
         }
         let get_raises = self.raises(&attribute.get_raises);
         let set_raises = self.raises(&attribute.set_raises);
-        for name in &attribute.names {
+        for declarator in &attribute.declarators {
+            let name = &declarator.name;
             let number = match &self.spec[owner].kind {
                 DefinitionKind::Interface(interface) => interface.attributes.len(),
                 DefinitionKind::ValueType(value) => value.attributes.len(),
@@ -450,7 +453,7 @@ impl Resolver<'_> {
                 scoped_name: self.scoped_name(name),
                 // Holds the prefix until ids are assigned.
                 repository_id: self.prefix().to_owned(),
-                doc: doc.to_owned(),
+                doc: declarator.doc(doc),
                 span: name.span,
                 readonly: attribute.readonly,
                 ty,

@@ -58,23 +58,25 @@ impl Resolver<'_> {
     /// Returns whether each definition is a local interface, or contains one.
     fn local_types(&self) -> Vec<bool> {
         let definitions = &self.spec.definitions;
-        let mut local: Vec<bool> = definitions
-            .iter()
-            .map(|definition| {
-                matches!(&definition.kind, DefinitionKind::Interface(interface)
-                    if interface.flavour == InterfaceFlavour::Local)
-            })
-            .collect();
-        // What contains a local type comes after it, except through forward declarations.
-        loop {
-            let before = local.iter().filter(|is_local| **is_local).count();
-            for (index, definition) in definitions.iter().enumerate() {
-                local[index] = local[index] || parts(&definition.kind).any(|id| local[id.0 as usize]);
+        let mut local = vec![false; definitions.len()];
+        let mut open = Vec::new();
+        let mut parents: Vec<Vec<DefinitionId>> = vec![Vec::new(); definitions.len()];
+        for definition in definitions {
+            for part in parts(&definition.kind) {
+                parents[part.0 as usize].push(definition.id);
             }
-            if local.iter().filter(|is_local| **is_local).count() == before {
-                return local;
+            if matches!(&definition.kind, DefinitionKind::Interface(interface)
+                if interface.flavour == InterfaceFlavour::Local)
+            {
+                open.push(definition.id);
             }
         }
+        while let Some(id) = open.pop() {
+            if !std::mem::replace(&mut local[id.0 as usize], true) {
+                open.append(&mut parents[id.0 as usize]);
+            }
+        }
+        local
     }
 }
 

@@ -1,5 +1,7 @@
 //! Repository ids, prefixes and versions (CORBA 3.3, 14.7; IDL 3.5, 7.4.9).
 
+use std::collections::HashMap;
+
 use super::Resolver;
 use super::scope::{Entity, path};
 use crate::ast::{Ident, Name};
@@ -259,6 +261,46 @@ impl Resolver<'_> {
                 .with_label(first, "first declared here")
                 .with_help("put the same `#pragma prefix` before both; every file sets its own"),
         );
+    }
+
+    /// Refuses a type or exception whose id is set by `typeid` or `#pragma ID` and that of another one.
+    pub(super) fn check_explicit_ids(&mut self) {
+        let mut first_with: HashMap<&str, DefinitionId> = HashMap::new();
+        let mut found = Vec::new();
+        for definition in &self.spec.definitions {
+            let has_none = matches!(
+                definition.kind,
+                DefinitionKind::Module(_)
+                    | DefinitionKind::Constant(_)
+                    | DefinitionKind::Native
+                    | DefinitionKind::Accepted(_)
+            );
+            if has_none {
+                continue;
+            }
+            let id = definition.repository_id.as_str();
+            let first = *first_with.entry(id).or_insert(definition.id);
+            let explicit = |of: DefinitionId| self.identities[of.0 as usize].explicit.as_ref();
+            let Some((_, span)) = explicit(definition.id).or(explicit(first)) else {
+                continue;
+            };
+            if first != definition.id {
+                let (one, other) = (&self.spec[first], definition);
+                let message = format!(
+                    "`{}` and `{}` have the same repository id `{id}`",
+                    one.scoped_name, other.scoped_name
+                );
+                found.push((*span, message, one.span, other.span));
+            }
+        }
+        for (span, message, one, other) in found {
+            self.report(
+                Diagnostic::new(Code::RepositoryIdConflict, span, message)
+                    .with_label(one, "one of them")
+                    .with_label(other, "the other one")
+                    .with_help("give each an id of its own: receivers tell types apart by it"),
+            );
+        }
     }
 
     /// Gives every definition, operation and attribute its id.

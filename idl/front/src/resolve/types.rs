@@ -252,7 +252,7 @@ impl Resolver<'_> {
                 let default = self.annotated_default(&member.annotations, &ty);
                 members.push(Member {
                     name: declarator.name.name.to_string(),
-                    doc: member.doc.clone(),
+                    doc: declarator.doc(&member.doc),
                     span: declarator.name.span,
                     ty,
                     default,
@@ -289,9 +289,7 @@ impl Resolver<'_> {
             {
                 self.check_case(name, id);
                 self.check_same_prefix(id, name);
-                self.detach(id);
-                let parent = self.spec[id].parent;
-                self.attach(parent, id);
+                self.attach_again(id);
                 let definition = &mut self.spec.definitions[id.0 as usize];
                 definition.span = name.span;
                 definition.kind = empty;
@@ -423,6 +421,7 @@ impl Resolver<'_> {
         declarators: &[Declarator],
         doc: &str,
     ) {
+        self.default_without_effect(annotations, "a typedef");
         let target = self.type_spec(ty);
         let inner = match (&ty.kind, &target) {
             (TypeKind::Named(_), _) => None,
@@ -437,7 +436,7 @@ impl Resolver<'_> {
                 Some(target) => {
                     self.annotated_default(annotations, &target);
                     let typedef = DefinitionKind::Typedef(Typedef { target, inner });
-                    if let Some(id) = self.define(&declarator.name, typedef, doc) {
+                    if let Some(id) = self.define(&declarator.name, typedef, &declarator.doc(doc)) {
                         self.keep_extent(id);
                     }
                 }

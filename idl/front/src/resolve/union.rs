@@ -83,6 +83,7 @@ impl Resolver<'_> {
                     CaseLabel::Value(_) => {}
                 }
             }
+            self.default_without_effect(&case.element.annotations, "a union's member");
             for member in self.members(&case.element) {
                 cases.push(Case {
                     labels: own.clone(),

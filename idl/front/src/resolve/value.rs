@@ -139,7 +139,10 @@ impl Resolver<'_> {
         let state = value.state.iter().map(|(_, member)| (&member.name, member.span));
         let operations = value.operations.iter().map(|of| (&of.name, of.span));
         let attributes = value.attributes.iter().map(|of| (&of.name, of.span));
-        let members = value.members.iter().map(|id| &self.spec[*id]);
+        // Until the end, a forward declaration is listed as well.
+        let mut listed = HashSet::new();
+        let members = value.members.iter().filter(|id| listed.insert(**id));
+        let members = members.map(|id| &self.spec[*id]);
         let members = members.map(|member| (&member.name, member.span));
         for (name, span) in state.chain(operations).chain(attributes).chain(members) {
             if inherited.contains(&name.to_lowercase()) {

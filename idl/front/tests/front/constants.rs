@@ -71,7 +71,32 @@ fn floating_point() {
         ConstantValue::Double(14.0)
     );
     assert_eq!(value("const float x = -1e-3;"), ConstantValue::Float(-1e-3));
-    assert_eq!(value("const long double x = 3.;"), ConstantValue::LongDouble(3.0));
+    let bits = |text: &str| match value(text) {
+        ConstantValue::LongDouble(value) => value.to_bits(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(bits("const long double x = 3.;"), 0x4000_8000 << 96);
+    let (tenth, third) = (
+        0x3ffb_9999_9999_9999_9999_9999_9999_999a,
+        0x3ffd_5555_5555_5555_5555_5555_5555_5555,
+    );
+    assert_eq!(bits("const long double x = 0.1;"), tenth);
+    assert_eq!(bits("const long double x = 1.0 / 3.0;"), third);
+    assert_eq!(
+        bits("typedef long double L; const L x = -(1.0 / 3.0);"),
+        third | 1 << 127
+    );
+    assert_eq!(
+        bits("const long double x = 1e1000;"),
+        0x4cf8_e71b_63f3_ba7b_580a_f1a5_2d2a_7379
+    );
+    // A constant has the precision of its type; an expression, that of the one that is declared.
+    let double = u128::from(0.1_f64.to_bits() & ((1 << 52) - 1)) << 60 | 0x3ffb << 112;
+    assert_eq!(bits("const double d = 0.1; const long double x = d;"), double);
+    assert_eq!(
+        value("const long double l = 0.1; const double x = l;"),
+        ConstantValue::Double(0.1)
+    );
 }
 
 #[test]
@@ -94,6 +119,14 @@ fn characters_and_strings() {
     assert_eq!(value("const char x = 'é';"), ConstantValue::Char('é'));
     assert_eq!(value("const char x = '\\101';"), ConstantValue::Char('A'));
     assert_eq!(value("const wchar x = L'\\u20ac';"), ConstantValue::WChar('€'));
+    assert_eq!(
+        value("const wstring x = L\"\\uD83D\\uDE00\\u20ac\";"),
+        ConstantValue::WString("😀€".into())
+    );
+    assert_eq!(
+        value("const wchar x = L'\\uD83D\\uDE00';"),
+        ConstantValue::WChar('😀')
+    );
     assert_eq!(
         value("const string x = \"tab\\t\" \"quote\\\"\" // rest\n \"\\x41\" \"B\";"),
         ConstantValue::String("tab\tquote\"AB".into())

@@ -42,6 +42,11 @@ const REFUSED: &[(&str, &[&str])] = &[
         "local interface L {}; exception X { L y; }; interface I { attribute long a setraises (X); };",
         &["IDL0089 1:74"],
     ),
+    (
+        "struct S; struct T; local interface L {}; typedef sequence<T> Q; struct S { Q x; }; struct T { L y; }; \
+         interface I { void f(in S x); };",
+        &["IDL0089 1:130"],
+    ),
     // A name keeps its meaning to the end of the scopes around its use.
     (
         "typedef long A; interface I { struct S { struct T { A x; } y; }; typedef string A; };",
@@ -319,7 +324,13 @@ const REFUSED: &[(&str, &[&str])] = &[
     ("#include \"none.idl\"", &["IDL0002 1:1"]),
     ("#include none", &["IDL0004 1:1"]),
     ("#define", &["IDL0004 1:1"]),
-    ("#define F(a) #a", &["IDL0004 1:14"]),
+    ("#define F(a) #b", &["IDL0004 1:14"]),
+    ("#define F(a) # a #", &["IDL0004 1:18"]),
+    ("#define F(a) ## a", &["IDL0004 1:14"]),
+    ("#define A b ##", &["IDL0004 1:13"]),
+    ("#define F(a, ..) a", &["IDL0004 1:1"]),
+    ("#define F(..., a) a", &["IDL0004 1:1"]),
+    ("#define F(, ...) a", &["IDL0004 1:1"]),
     ("#inclde \"x\"", &["IDL0005 1:1"]),
     ("#if 1\nconst long x = 1;", &["IDL0006 1:1"]),
     ("#endif", &["IDL0006 1:1"]),
@@ -330,6 +341,12 @@ const REFUSED: &[(&str, &[&str])] = &[
     ("#warning careful", &["IDL0009! 1:1"]),
     ("#define F(a, b) a b\nF(1)", &["IDL0010 2:1"]),
     ("#define F(a) a\n  F(1", &["IDL0010 2:3"]),
+    ("#define F(a, b, ...) a\nF(1)", &["IDL0010 2:1"]),
+    (
+        "#define F(a) a ## +\ntypedef F(long) T;",
+        &["IDL0030 2:9", "IDL0010 2:11"],
+    ),
+    ("#define F(a) #a\nconst string x = F(\\);", &["IDL0010 1:14"]),
     ("#define A 1\n#define A 2", &["IDL0011! 2:9"]),
     ("#pragma prefix omg.org", &["IDL0013! 1:1"]),
     // Lexical elements.
@@ -352,7 +369,35 @@ const REFUSED: &[(&str, &[&str])] = &[
         &["IDL0025 1:17"],
     ),
     ("const double f = 1e999;", &["IDL0025 1:18"]),
+    ("const long double f = 1e4933;", &["IDL0025 1:23"]),
+    (
+        "const long double l = 1e999; const double f = l;",
+        &["IDL0070 1:47"],
+    ),
+    ("const long double f = 1e4900 * 1e100;", &["IDL0073 1:30"]),
+    ("const long double f = 1. / 0.0;", &["IDL0071 1:26"]),
+    ("const long double f = 1. | 2.;", &["IDL0074 1:26"]),
+    ("const long double f = 1;", &["IDL0074 1:23"]),
+    (
+        "struct S { @min(0.2) @default(0.1) long double a; };",
+        &["IDL0075 1:31"],
+    ),
+    (
+        "const wstring s = L\"\\uD83D\"; const wstring t = L\"\\uDE00\\uD83D\";",
+        &["IDL0024 1:19", "IDL0024 1:48", "IDL0024 1:48"],
+    ),
+    ("const wchar c = L'\\uD83Dx';", &["IDL0024 1:17"]),
     // Syntax.
+    (
+        "interface I { void f();; };; struct S { ; long a; };;;",
+        &[
+            "IDL0036! 1:24",
+            "IDL0036! 1:28",
+            "IDL0036! 1:41",
+            "IDL0036! 1:53",
+            "IDL0036! 1:54",
+        ],
+    ),
     ("interface I { void f() };", &["IDL0030 1:23"]),
     ("struct S { long a; }", &["IDL0030 1:21"]),
     ("interface I {", &["IDL0030 1:13"]),
@@ -371,6 +416,9 @@ const REFUSED: &[(&str, &[&str])] = &[
     ),
     ("struct S { long interface; };", &["IDL0030 1:17"]),
     ("struct S { long Interface; };", &["IDL0031 1:17"]),
+    ("interface I { void f(in sequence<long> a); };", &["IDL0061 1:25"]),
+    ("const fixed<5,2> X = 1.5d;", &["IDL0061 1:7"]),
+    ("interface I { attribute bitmask B { a } c; };", &["IDL0061 1:25"]),
     ("const string s = \"a\" L\"b\";", &["IDL0034 1:22"]),
     ("struct S {};", &["IDL0035 1:8"]),
     ("module M {};", &["IDL0035 1:8"]),
@@ -385,6 +433,28 @@ const REFUSED: &[(&str, &[&str])] = &[
     (
         "interface I { void f(in long x, in long X); };",
         &["IDL0042 1:41"],
+    ),
+    // Repository ids.
+    (
+        "interface I {}; interface J {}; typeid I \"IDL:X:1.0\"; typeid J \"IDL:X:1.0\";",
+        &["IDL0090 1:64"],
+    ),
+    (
+        "struct S { long a; };\n#pragma ID S \"IDL:T:1.0\"\nunion T switch (long) { case 1: long a; };",
+        &["IDL0090 2:1"],
+    ),
+    // Annotations without effect.
+    (
+        "@default(1) typedef long T; interface I { void f(@default(2) in T a); @default(3) attribute T b; };",
+        &["IDL0076! 1:10", "IDL0076! 1:59", "IDL0076! 1:80"],
+    ),
+    (
+        "union U switch (long) { case 1: @default(1) long a; };",
+        &["IDL0076! 1:42"],
+    ),
+    (
+        "@bit_bound(8) enum E { @value(1) a, @default_literal b };",
+        &["IDL0076! 1:2", "IDL0076! 1:25", "IDL0076! 1:38"],
     ),
     // Keys, flags and bit fields of IDL 4.2.
     ("typedef map<double, long> T;", &["IDL0067 1:13"]),
@@ -754,4 +824,37 @@ fn each_code_has_an_example_that_is_reported_with_it() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The warning for a misspelt keyword says only that it is taken for a name.
+#[test]
+fn a_name_that_may_collide_with_a_keyword_must_still_be_known() {
+    let options = Options {
+        warn: vec![Code::KeywordAsIdentifier],
+        ..Options::default()
+    };
+    let outcome = compile_text("test.idl", "struct S { Long a; };", &options);
+    assert_eq!(findings(&outcome), ["IDL0031! 1:12", "IDL0040 1:12"]);
+    let outcome = compile_text("test.idl", "struct S { long Interface; };", &options);
+    assert!(outcome.specification.unwrap().find("S").is_some());
+}
+
+#[test]
+fn two_definitions_with_one_repository_id_are_both_named() {
+    let text = "interface I {}; module M { interface J {}; typeid J \"IDL:I:1.0\"; };";
+    let outcome = outcome(text);
+    let found = &outcome.diagnostics[0];
+    assert_eq!(
+        found.message,
+        "`I` and `M::J` have the same repository id `IDL:I:1.0`"
+    );
+    let places: Vec<u32> = found.labels.iter().map(|label| label.span.start).collect();
+    assert_eq!(places, [52, 10, 37]);
+}
+
+#[test]
+fn the_advice_for_what_is_only_declared_suits_its_kind() {
+    let help = |text: &str| outcome(text).diagnostics[0].help.clone().unwrap();
+    assert!(help("interface I;").starts_with("its references can be passed on"));
+    assert!(help("valuetype V;").starts_with("there are no values of it here"));
 }

@@ -141,6 +141,60 @@ fn macros_that_multiply_are_stopped() {
     assert_eq!(codes(&outcome(&format!("{chain}A0"))), [Code::LimitExceeded]);
 }
 
+/// Every level doubles the text that `#` and `##` make, or the arguments.
+#[test]
+fn macros_that_make_tokens_are_stopped() {
+    let nested = |name: &str, argument: &str| {
+        let levels = 30;
+        format!(
+            "{}{argument}{}",
+            format!("{name}(").repeat(levels),
+            ")".repeat(levels)
+        )
+    };
+    for (macros, text) in [
+        (
+            "#define JOIN(x) JOINED(x)\n#define JOINED(x) x##x\n",
+            nested("JOIN", "ab"),
+        ),
+        (
+            "#define TEXT(x) QUOTED(x)\n#define QUOTED(x) #x\n",
+            nested("TEXT", "\"\\\\\""),
+        ),
+        (
+            "#define TWICE(...) AGAIN(__VA_ARGS__, __VA_ARGS__)\n#define AGAIN(...) __VA_ARGS__\n",
+            nested("TWICE", "ab"),
+        ),
+    ] {
+        let found = codes(&outcome(&format!("{macros}typedef long {text};")));
+        assert!(found.contains(&Code::LimitExceeded), "{macros}{found:?}");
+    }
+    // A long literal needs no more stack than a short one.
+    let literal = format!("const string s = \"{}\";", "\\\\".repeat(MANY * 100));
+    assert_eq!(codes(&outcome(&literal)), []);
+    let lines = "__LINE__ __FILE__\n".repeat(MANY * 10);
+    assert_eq!(codes(&outcome(&format!("#define X(...)\nX({lines})"))), []);
+    let commas = ",".repeat(MANY * 10);
+    assert_eq!(codes(&outcome(&format!("#define X(a, ...)\nX({commas})"))), []);
+}
+
+/// Decimals of any length, and exponents of any size.
+#[test]
+fn long_decimals_are_bounded() {
+    let digits = "7".repeat(MANY * 100);
+    for (literal, found) in [
+        (format!("{digits}."), vec![Code::NumberTooLarge]),
+        (format!("{digits}.e-{}", MANY * 100), vec![]),
+        (format!(".{digits}e{digits}"), vec![Code::NumberTooLarge]),
+        (format!("{digits}.{digits}e-{digits}"), vec![]),
+    ] {
+        assert_eq!(
+            codes(&outcome(&format!("const long double x = {literal};"))),
+            found
+        );
+    }
+}
+
 #[test]
 fn skipped_text_counts_too() {
     let options = Options {

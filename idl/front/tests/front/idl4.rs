@@ -198,7 +198,12 @@ fn orb_idl_is_built_in() {
         assert_eq!(policy.repository_id, "IDL:omg.org/CORBA/Policy:1.0");
         assert!(specification.is_included(policy));
     }
-    for name in ["tao/AnySeq.pidl", "tao/Typecode_types.pidl"] {
+    for name in [
+        "tao/AnySeq.pidl",
+        "tao/OctetSeq.pidl",
+        "tao/ULongLongSeq.pidl",
+        "tao/Typecode_types.pidl",
+    ] {
         let specification = accepted(&format!(
             "#include <{name}>\n\
              struct All {{ CORBA::AnySeq a; CORBA::TCKind b; CORBA::ParameterMode c; CORBA::Visibility d;\n\
@@ -212,6 +217,8 @@ fn orb_idl_is_built_in() {
             (37, "tk_event")
         );
     }
+    let missing = outcome("#include \"tao/MissingSeq.pidl\"\n#include \"OctetSeq.pidl\"");
+    assert_eq!(findings(&missing), ["IDL0002 1:1", "IDL0002 2:1"]);
     let uses = outcome("#include <orb.idl>\ninterface I { void f(in CORBA::PolicyList x); };");
     assert_eq!(findings(&uses), ["IDL0089 2:43"]);
 }

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use punctual_idl::hir::{ConstantValue, DefinitionKind};
 use punctual_idl::{Limits, MemoryLoader, Options, Outcome, SourceLoader, compile, compile_text};
 
 use super::support::{accepted, findings, outcome};
@@ -89,6 +90,95 @@ fn macros_are_replaced() {
         accepted("#define T T\n#define F(x) x\ntypedef long T;\ntypedef T F;\nstruct S { F(T) a; };\n");
     assert!(specification.find("F").is_some());
     accepted("#define A(x) typedef long x;\nA(\n  B // remark\n)\n#undef A\ntypedef long A;\n");
+}
+
+/// The value of a constant of type `string`.
+fn text_of(text: &str, name: &str) -> String {
+    match &accepted(text).find(name).unwrap().kind {
+        DefinitionKind::Constant(constant) => match &constant.value {
+            ConstantValue::String(text) => text.clone(),
+            other => panic!("{other:?}"),
+        },
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn macros_join_tokens() {
+    let specification = accepted(
+        "#define JOIN(a, b) a##b\n#define JOINED(a, b) JOIN(a, b)\n#define N 3\n#define LETTERS ab ## cd\n\
+         typedef long JOIN(T, N);\ntypedef long JOINED(T, N);\ntypedef long LETTERS;\n\
+         typedef sequence<long JOIN(,>) EMPTY;\n\
+         const wstring w = JOIN(L, \"wide\");\nconst long n = 1 JOIN(<, <) 4;\n\
+         #define THREE(a, b, c) a ## b ## c\n\
+         typedef long THREE(x, , z);\ntypedef long THREE(, , y) THREE(,,);\n",
+    );
+    for name in ["TN", "T3", "abcd", "EMPTY", "w", "n", "xz", "y"] {
+        assert!(specification.find(name).is_some(), "{name}");
+    }
+}
+
+#[test]
+fn macros_make_strings_of_their_arguments() {
+    let value = |expression: &str| {
+        let text = format!(
+            "#define TEXT(x) #x\n#define EXPANDED(x) TEXT(x)\n#define N 3 +  4\n\
+             #define REST(...) #__VA_ARGS__\n\
+             const string s = {expression};\n"
+        );
+        text_of(&text, "s")
+    };
+    assert_eq!(value("TEXT(N)"), "N");
+    assert_eq!(value("EXPANDED(N)"), "3 + 4");
+    assert_eq!(
+        value("TEXT(  a::b  /* c */ + \"x\\n\" '\\'' )"),
+        "a::b + \"x\\n\" '\\''"
+    );
+    assert_eq!(value("TEXT()"), "");
+    assert_eq!(value("TEXT((a, b)) TEXT(c)"), "(a, b)c");
+    assert_eq!(value("REST(a, b,c)"), "a, b,c");
+    assert_eq!(value("REST()"), "");
+}
+
+#[test]
+fn macros_take_any_number_of_arguments() {
+    let specification = accepted(
+        "#define ENUM(name, ...) enum name { __VA_ARGS__ }\n#define ALL(...) __VA_ARGS__\n\
+         #define NAMED(name, rest...) enum name { first_##name, ## rest }\n\
+         ENUM(E, a, b, c);\nALL(struct T { long a, b; };)\nNAMED(F);\nNAMED(G, x, y);\n",
+    );
+    let count = |name: &str| {
+        specification
+            .enumerators(specification.find(name).unwrap().id)
+            .len()
+    };
+    assert_eq!([count("E"), count("F"), count("G")], [3, 1, 3]);
+    assert!(specification.find("T").is_some());
+}
+
+#[test]
+fn places_are_macros() {
+    assert_eq!(text_of("const string s = __FILE__;", "s"), "test.idl");
+    let lines = "#define HERE __LINE__\n/*\n*/ const long a = __LINE__;\nconst long b = HERE; const long c\n\
+                 = HERE;\n#if __LINE__ != 6 || !defined(__FILE__)\n#error wrong\n#endif\n#line 77 \"other\"\n\
+                 const long d = __LINE__;\n#define ID(a, b) a##b\n#define UNIQUE(a, b) ID(a, b)\n\
+                 typedef long UNIQUE(T, __LINE__);\n";
+    let specification = accepted(lines);
+    for (name, line) in [("a", 3), ("b", 4), ("c", 5), ("d", 10)] {
+        match &specification.find(name).unwrap().kind {
+            DefinitionKind::Constant(constant) => assert_eq!(constant.value, ConstantValue::Long(line)),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(specification.find("T13").is_some());
+    let outcome = with_files(
+        &Options::default(),
+        &[
+            ("main.idl", "#include \"sub.idl\"\nconst string a = __FILE__;\n"),
+            ("sub.idl", "const string b = __FILE__;\n"),
+        ],
+    );
+    assert_eq!(findings(&outcome), Vec::<String>::new());
 }
 
 #[test]
@@ -322,6 +412,66 @@ fn comments_behind_document_what_ends_there() {
 }
 
 #[test]
+fn comments_behind_braces_document_what_they_enclose() {
+    let specification = accepted(
+        "struct S { long a; }; // Of S.\ninterface I { }; // Of I,\n                 // still.\n\
+         exception X { long q; // Of q.\n}; /* Of X. */\n\
+         valuetype V { // Of V.\n  public long a;\n}; // End of V\n\
+         // Above M.\nmodule M { // Of M.\n  // Of K.\n  const long K = 1;\n}; ///< Behind M.\n// Apart.\n\n\
+         enum E { a }; // enum E\ninterface J : I { // Apart: J : I\n  // Section\n\n  void f();\n};\n",
+    );
+    for (name, doc) in [
+        ("S", "Of S."),
+        ("I", "Of I,\nstill."),
+        ("X", "Of X."),
+        ("V", "Of V."),
+        ("M", "Above M.\nOf M.\nBehind M."),
+        ("M::K", "Of K."),
+        ("E", ""),
+        ("J", "Apart: J : I"),
+    ] {
+        assert_eq!(specification.find(name).unwrap().doc, doc, "{name}");
+    }
+}
+
+#[test]
+fn each_declarator_has_the_comments_behind_it() {
+    let specification = accepted(
+        "enum E { x /**< X. */, y /**< Y. */, z ///< Z.\n};\n\
+         interface I {\n  // All.\n  attribute long d, // D.\n                 e; // E.\n\
+         readonly attribute long f, g; // Both.\n};\n\
+         struct S {\n  long a /**< A. */, b; /**< B. */\n\
+         \x20 long c, d, // C and D.\n    // Above.\n    e[2]; ///< E.\n\
+         long f; long g; // G.\n  ///< More.\n\n  ///< Still.\n};\n\
+         typedef long T, // T.\n  U; // U.\n\
+         union W switch (long) { case 1: // One.\n  long a; };\n",
+    );
+    use punctual_idl::hir::DefinitionKind::{Enum, Interface, Struct, Union};
+    let Enum(found) = &specification.find("E").unwrap().kind else {
+        panic!("no enum");
+    };
+    let docs: Vec<&str> = found.enumerators.iter().map(|of| &*of.doc).collect();
+    assert_eq!(docs, ["X.", "Y.", "Z."]);
+    let Interface(found) = &specification.find("I").unwrap().kind else {
+        panic!("no interface");
+    };
+    let docs: Vec<&str> = found.attributes.iter().map(|of| &*of.doc).collect();
+    assert_eq!(docs, ["All.\nD.", "All.\nE.", "Both.", "Both."]);
+    let Struct(found) = &specification.find("S").unwrap().kind else {
+        panic!("no struct");
+    };
+    let docs: Vec<&str> = found.members.iter().map(|of| &*of.doc).collect();
+    let (both, last) = ("C and D.", "G.\nMore.\nStill.");
+    assert_eq!(docs, ["A.", "B.", both, both, "Above.\nE.", "", last]);
+    assert_eq!(specification.find("T").unwrap().doc, "T.");
+    assert_eq!(specification.find("U").unwrap().doc, "U.");
+    let Union(found) = &specification.find("W").unwrap().kind else {
+        panic!("no union");
+    };
+    assert_eq!(found.cases[0].member.doc, "One.");
+}
+
+#[test]
 fn a_forward_declarations_comment_is_not_that_of_the_definition() {
     let specification = accepted("// Declared below.\ninterface I;\n\ninterface I {};\n");
     assert_eq!(specification.find("I").unwrap().doc, "");
@@ -333,7 +483,7 @@ fn a_forward_declarations_comment_is_not_that_of_the_definition() {
 fn unknown_pragmas_and_line_markers_are_ignored() {
     assert_eq!(
         findings(&outcome(
-            "#pragma hdrstop\n#pragma\n#\n# 12 \"x.idl\"\n#line 3\ntypedef long T;"
+            "#pragma hdrstop\n#pragma\n#\n# 12 \"x.idl\"\n#line 3\n#ident \"version 2\"\ntypedef long T;"
         )),
         Vec::<String>::new()
     );

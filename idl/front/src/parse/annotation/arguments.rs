@@ -35,6 +35,7 @@ impl Parser<'_> {
             (None, Some(names)) => names.clone(),
             (None, None) => return,
         };
+        let before = self.out.findings.found();
         let mut given: Vec<&str> = Vec::new();
         for (position, argument) in arguments.iter().enumerate() {
             let named = argument.get(1).is_some_and(|token| &*token.text == "=");
@@ -70,12 +71,36 @@ impl Parser<'_> {
             let help = format!("write `@{}({})`", name.text, template(&known));
             self.bad_annotation(name.span, message, &help);
         }
-        let states_false = |argument: &&[Token]| argument.last().is_some_and(|value| &*value.text == "FALSE");
-        if standard.is_some() && &*name.text == "optional" && !arguments.first().is_some_and(states_false) {
-            let message = "`@optional` has no effect: GIOP sends every member of a struct";
-            let help = "use a `sequence` with a bound of 1, or a union with a boolean discriminator";
-            self.report(Diagnostic::new(Code::WithoutEffect, name.span, message.to_owned()).with_help(help));
+        if standard.is_some() {
+            let is_right = self.out.findings.found() == before;
+            self.check_effect(&name.text, name.span, &arguments, is_right);
         }
+    }
+
+    /// Warns of standard annotations that ask for what is not sent.
+    fn check_effect(&mut self, name: &str, span: Span, arguments: &[&[Token]], is_right: bool) {
+        let states_false = |argument: &&[Token]| argument.last().is_some_and(|value| &*value.text == "FALSE");
+        let (message, help) = match name {
+            "optional" if !arguments.first().is_some_and(states_false) => (
+                "`@optional` has no effect: GIOP sends every member of a struct",
+                "use a `sequence` with a bound of 1, or a union with a boolean discriminator",
+            ),
+            _ if !is_right => return,
+            "value" => (
+                "`@value` has no effect: GIOP sends the position of an enumerator",
+                "list the enumerators in the order of their values, from 0, or use constants",
+            ),
+            "bit_bound" if self.at("enum") => (
+                "`@bit_bound` has no effect here: GIOP sends an enumerator in 32 bits",
+                "remove it, or use a constant of a shorter integer type for each value",
+            ),
+            "default_literal" => (
+                "`@default_literal` has no effect: the default is the first enumerator",
+                "list this enumerator first, or write `@default` before members of this type",
+            ),
+            _ => return,
+        };
+        self.report(Diagnostic::new(Code::WithoutEffect, span, message).with_help(help));
     }
 
     /// Checks the value of an argument of a standard annotation; the argument begins with `first`.
