@@ -20,6 +20,8 @@ pub(crate) enum Search<'t> {
     /// The object or one that stands in for it, and the priority model of the requested one.
     Object(InFlight<'t, ActiveObject>, Option<PriorityModel>),
     Forward(Ior),
+    /// The manager of this adapter, which has the object or would have to make its adapter, is not active.
+    NotActive(Arc<PoaCore>),
     Failed(SystemException),
 }
 
@@ -41,20 +43,49 @@ impl Objects {
         else {
             return Search::Failed(self.missing(key, Minor::TARGET_KEY_UNKNOWN));
         };
-        let poa = match self.managed.get(adapter.path) {
-            Some(poa) if poa.processing.source.get().is_some() => poa,
-            _ => match self.activate_adapters(key, adapter.path) {
-                Ok(true) => return self.search_again(key),
-                Ok(false) => return Search::Failed(self.missing(key, Minor::TARGET_KEY_UNKNOWN)),
-                Err(exception) => return Search::Failed(exception),
-            },
-        };
-        self.ask(&poa, key, id)
+        if let Some(poa) = self.source_of(adapter.path) {
+            return self.ask(&poa, key, id);
+        }
+        match self.activate_adapters(key, adapter.path) {
+            Ok(true) => self.search_again(key),
+            Ok(false) => Search::Failed(self.missing(key, Minor::TARGET_KEY_UNKNOWN)),
+            Err(NotMade::NotActive(poa)) => Search::NotActive(poa),
+            Err(NotMade::Failed(exception)) => Search::Failed(exception),
+        }
     }
 
-    /// Returns whether the object with this key, which is not active, might be served.
+    /// Returns whether the object with this key, which is not active, might be served: by a servant for
+    /// objects that are not active, in an adapter that an activator would be asked to make, or later, while
+    /// the server starts. Calls no user code, so that locating an object costs little and changes nothing.
     pub(crate) fn might_serve(&self, key: &[u8]) -> bool {
-        self.serves_without_object(key) || self.may_come(key)
+        self.serves_without_object(key) || self.would_make_adapter(key) || self.may_come(key)
+    }
+
+    fn would_make_adapter(&self, key: &[u8]) -> bool {
+        match ObjectKey::parse(key).filter(|_| self.may_search(key)) {
+            Some(ObjectKey::Named { adapter, .. }) => self.maker_of(adapter.path).is_some(),
+            _ => false,
+        }
+    }
+
+    /// Returns the adapter with a source of servants that has this path.
+    fn source_of(&self, path: &[u8]) -> Option<Arc<PoaCore>> {
+        let poa = self.managed.get(path)?;
+        poa.processing.source.get().is_some().then_some(poa)
+    }
+
+    /// Returns the adapter whose activator makes the next adapter on the way to this path; `None` if all
+    /// exist, or nothing makes it.
+    fn maker_of(&self, path: &[u8]) -> Option<Arc<PoaCore>> {
+        let mut poa = self.root()?;
+        for name in names(std::str::from_utf8(path).ok()?) {
+            let Some(child) = poa.child(name) else {
+                let makes = poa.processing.adapter_activator.lock().is_some();
+                return makes.then_some(poa);
+            };
+            poa = child;
+        }
+        None
     }
 
     fn serves_without_object(&self, key: &[u8]) -> bool {
@@ -78,13 +109,16 @@ impl Objects {
         unknown(minor)
     }
 
-    /// Adapter of the object with this key.
+    /// Adapter whose manager decides about requests for the object with this key: the object's own, or the
+    /// one whose activator would make it.
     pub(crate) fn holder(&self, key: &[u8]) -> Option<Arc<PoaCore>> {
         if let Demultiplexed::Object(object) = self.demultiplex(key) {
             return Some(Arc::clone(&object.poa));
         }
-        match ObjectKey::parse(key)? {
-            ObjectKey::Named { adapter, .. } => self.managed.get(adapter.path),
+        match ObjectKey::parse(key).filter(|_| self.may_search(key))? {
+            ObjectKey::Named { adapter, .. } => self
+                .source_of(adapter.path)
+                .or_else(|| self.maker_of(adapter.path)),
             ObjectKey::Slot { .. } => None,
         }
     }
@@ -108,6 +142,9 @@ impl Objects {
     }
 
     fn ask(&self, poa: &Arc<PoaCore>, key: &[u8], id: &[u8]) -> Search<'_> {
+        if !poa.processing.is_active() {
+            return Search::NotActive(Arc::clone(poa));
+        }
         // Another lifespan, or an id that the adapter did not make.
         let Some(source) = poa
             .processing
@@ -164,35 +201,59 @@ impl Objects {
         }
     }
 
-    /// Has the adapters of this path made that do not exist. `false`: it exists already.
-    fn activate_adapters(&self, key: &[u8], path: &[u8]) -> Result<bool, SystemException> {
+    /// Has the adapters of this path made that do not exist. `false`: it exists already. The activator of an
+    /// adapter whose manager is not active is not called.
+    ///
+    /// Source: CORBA 3.3 part 1, 15.3.2 (processing states), 15.3.3.
+    fn activate_adapters(&self, key: &[u8], path: &[u8]) -> Result<bool, NotMade> {
         let (Some(root), Ok(path)) = (self.root(), std::str::from_utf8(path)) else {
-            return Err(unknown(Minor::ADAPTER_NOT_FOUND));
+            return Err(unknown(Minor::ADAPTER_NOT_FOUND).into());
         };
         let _upcall = current::during_upcall(current::explicit_priority(), None);
         let (mut poa, mut made) = (root, false);
-        for name in path.split('/').filter(|name| !name.is_empty()) {
+        for name in names(path) {
             if let Some(child) = poa.child(name) {
                 poa = child;
                 continue;
             }
             let activator = poa.processing.adapter_activator.lock().clone();
             let Some(activator) = activator else {
-                return Err(self.missing(key, Minor::ADAPTER_NOT_FOUND));
+                return Err(self.missing(key, Minor::ADAPTER_NOT_FOUND).into());
             };
+            if !poa.processing.is_active() {
+                return Err(NotMade::NotActive(poa));
+            }
             let answer = poa.processing.manage(|| {
                 // Another thread may have been faster.
                 poa.child(name).is_some() || activator.make(name)
             });
             match answer {
-                None => return Err(failed()),
-                Some(false) => return Err(unknown(Minor::ADAPTER_NOT_FOUND)),
+                None => return Err(failed().into()),
+                Some(false) => return Err(unknown(Minor::ADAPTER_NOT_FOUND).into()),
                 Some(true) => made = true,
             }
             poa = poa.child(name).ok_or_else(|| unknown(Minor::ADAPTER_NOT_FOUND))?;
         }
         Ok(made)
     }
+}
+
+/// Why an adapter has not been made.
+enum NotMade {
+    /// The manager of this adapter, whose activator makes it, is not active.
+    NotActive(Arc<PoaCore>),
+    Failed(SystemException),
+}
+
+impl From<SystemException> for NotMade {
+    fn from(exception: SystemException) -> Self {
+        Self::Failed(exception)
+    }
+}
+
+/// Returns the names of the adapters on a path, from the top.
+fn names(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|name| !name.is_empty())
 }
 
 /// Why requests of the adapter are not served now.

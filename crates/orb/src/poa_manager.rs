@@ -7,7 +7,7 @@ use std::{
     ptr,
     sync::{
         Arc, Weak,
-        atomic::{AtomicU32, Ordering},
+        atomic::{AtomicBool, AtomicU32, Ordering},
     },
     time::Instant,
 };
@@ -74,6 +74,9 @@ impl ServingPool {
 /// State of the adapters that share a manager.
 pub(crate) struct ManagerCore {
     managed: PiMutex<Managed>,
+    /// Whether one of its adapters has an adapter activator: it then decides about requests for adapters that
+    /// do not exist, which arrive at the lanes of any pool.
+    makes_adapters: AtomicBool,
     /// State for collocated callers.
     changed: PiCondvar,
 }
@@ -94,7 +97,20 @@ impl ManagerCore {
             waiting: 0,
         });
         let changed = PiCondvar::new();
-        Arc::new(Self { managed, changed })
+        Arc::new(Self {
+            managed,
+            makes_adapters: AtomicBool::new(false),
+            changed,
+        })
+    }
+
+    /// Notes that one of its adapters has an adapter activator.
+    pub(crate) fn note_adapter_activator(&self) {
+        self.makes_adapters.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn makes_adapters(&self) -> bool {
+        self.makes_adapters.load(Ordering::SeqCst)
     }
 
     /// Returns a number that no other manager has at the same time.

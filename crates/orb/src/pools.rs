@@ -86,6 +86,13 @@ impl Pools {
         pool.map_or_else(Vec::new, |pool| pool.lanes.clone())
     }
 
+    /// Lets the lanes of all pools serve the requests that they hold.
+    pub(crate) fn release_held(&self) {
+        for pool in self.all() {
+            pool.lanes.iter().for_each(|lane| lane.release_held());
+        }
+    }
+
     pub(crate) fn contain(&self, pool: &Arc<PoolCore>) -> bool {
         self.others.lock().iter().any(|other| Arc::ptr_eq(other, pool))
     }

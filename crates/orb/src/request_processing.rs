@@ -15,7 +15,7 @@ use punctual_stub::{ObjectRef, Servant, Upcall};
 use punctual_types::SystemException;
 
 use crate::{
-    AnyServant, Declined,
+    AnyServant, Declined, PoaManagerState,
     poa_manager::{ManagerCore, ServingPool},
 };
 
@@ -72,6 +72,11 @@ impl RequestProcessing {
     #[inline(always)]
     pub(crate) fn serving_pool(&self) -> u32 {
         self.serving_pool.now()
+    }
+
+    /// Returns whether its manager is active.
+    pub(crate) fn is_active(&self) -> bool {
+        self.manager.state() == PoaManagerState::Active
     }
 
     /// Calls a servant manager or adapter activator; one thread at a time does. `None`: the calling thread is

@@ -168,17 +168,20 @@ impl<'c> Local<'c> {
     /// Searches for an object that is not active, and its priority model.
     #[cold]
     fn search(&self) -> Result<(InFlight<'c, ActiveObject>, Option<PriorityModel>), NotServed> {
-        let holder = self.core.objects.holder(self.key);
-        if let Some(reason) = holder.and_then(|poa| not_served(&poa)) {
-            return Err(reason);
-        }
-        match self.core.objects.search(self.key) {
-            Search::Object(object, model) => Ok((object, model)),
-            Search::Forward(ior) => Err(NotServed::Forward(ior)),
-            Search::Failed(exception) if exception.minor == Minor::TARGET_KEY_UNKNOWN => {
-                Err(not_exist().into())
-            }
-            Search::Failed(exception) => Err(exception.into()),
+        loop {
+            return match self.core.objects.search(self.key) {
+                Search::NotActive(poa) => match not_served(&poa) {
+                    Some(reason) => Err(reason),
+                    // Its manager has become active meanwhile.
+                    None => continue,
+                },
+                Search::Object(object, model) => Ok((object, model)),
+                Search::Forward(ior) => Err(NotServed::Forward(ior)),
+                Search::Failed(exception) if exception.minor == Minor::TARGET_KEY_UNKNOWN => {
+                    Err(not_exist().into())
+                }
+                Search::Failed(exception) => Err(exception.into()),
+            };
         }
     }
 

@@ -38,8 +38,9 @@ impl Poa {
         self.orb.objects.destroy(&self.orb.root, &self.core);
         for poa in &adapters {
             poa.processing.manager.wake();
-            self.orb.release_held(poa.pool_id());
         }
+        // Requests for adapters that its activator would have made arrive at the lanes of any pool.
+        self.orb.pools.release_held();
         let destroyed: Vec<_> = adapters.iter().map(|poa| poa.path.clone()).collect();
         if !destroyed.is_empty() {
             for interceptor in &self.orb.dispatcher.interceptors.ior {

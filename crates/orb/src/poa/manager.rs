@@ -91,7 +91,7 @@ impl PoaManager {
     /// ```
     pub fn hold(&self, limits: QueueLimits) -> Result<(), OrbError> {
         let limits = checked_queue_limits(limits)?;
-        for pool in self.core.pools() {
+        for pool in self.pools() {
             self.orb.provide_held(pool, limits)?;
         }
         self.enter(PoaManagerState::Holding(limits))
@@ -112,11 +112,19 @@ impl PoaManager {
         let _ = self.enter(PoaManagerState::Inactive);
     }
 
+    /// Returns the pools at whose lanes requests arrive that depend on the manager.
+    fn pools(&self) -> Vec<u32> {
+        if self.core.makes_adapters() {
+            return self.orb.pools.all().iter().map(|pool| pool.info.id).collect();
+        }
+        self.core.pools()
+    }
+
     fn enter(&self, state: PoaManagerState) -> Result<(), OrbError> {
         if !self.core.set(state) {
             return Err(OrbError::ManagerInactive);
         }
-        for pool in self.core.pools() {
+        for pool in self.pools() {
             self.orb.release_held(pool);
         }
         for interceptor in &self.orb.dispatcher.interceptors.ior {
