@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use punctual_cdr::Ior;
 use punctual_poa::{InFlight, ObjectKey};
-use punctual_stub::{ObjectRef, Servant};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
-    Declined, PriorityModel, current,
+    Declined, PriorityModel,
     objects::Objects,
     poa_core::PoaCore,
     request_processing::{Incarnate, ServantSource},
@@ -22,6 +21,8 @@ pub(crate) enum Search<'t> {
     Forward(Ior),
     /// The manager of this adapter, which has the object or would have to make its adapter, is not active.
     NotActive(Arc<PoaCore>),
+    /// The object's last incarnation has not ended yet.
+    Ending,
     Failed(SystemException),
 }
 
@@ -159,6 +160,7 @@ impl Objects {
                 Some(object) => Search::Object(object, poa.model(poa.declared(id))),
                 None => Search::Failed(unknown(Minor::TARGET_KEY_UNKNOWN)),
             },
+            ServantSource::Activator(_) if self.is_ending(key) => Search::Ending,
             ServantSource::Activator(activator) => self.incarnate(poa, activator, key, id),
         }
     }
@@ -170,22 +172,13 @@ impl Objects {
         key: &[u8],
         id: &[u8],
     ) -> Search<'_> {
-        // As in a servant: the number of reclaimed objects is bounded.
-        let _upcall = current::during_upcall(current::explicit_priority(), None);
         let incarnated = poa.processing.manage(|| {
-            // Another thread may have been faster.
-            if matches!(self.demultiplex(key), Demultiplexed::Object(_)) {
+            // Another thread may have been faster, or `etherealize` has not been called yet.
+            if matches!(self.demultiplex(key), Demultiplexed::Object(_)) || self.is_ending(key) {
                 return Ok(());
             }
             let servant = activator.incarnate(id)?;
             poa.check_servant(&servant)?;
-            let servant: Arc<dyn Servant> = Arc::new(Incarnated {
-                servant: servant.servant,
-                activator: Arc::clone(activator),
-                poa: Arc::clone(poa),
-                id: id.into(),
-            });
-            let servant = poa.processing.serialized(servant);
             let activated = self.activate(Some(id), poa, servant, poa.declared(id));
             activated.map_err(|_| Declined::from(failed()))?;
             Ok(())
@@ -196,6 +189,7 @@ impl Objects {
             Some(Err(Declined::Exception(exception))) => Search::Failed(exception),
             Some(Ok(())) => match self.demultiplex(key) {
                 Demultiplexed::Object(object) => Search::of(object),
+                _ if self.is_ending(key) => Search::Ending,
                 _ => Search::Failed(unknown(Minor::TARGET_KEY_UNKNOWN)),
             },
         }
@@ -209,7 +203,6 @@ impl Objects {
         let (Some(root), Ok(path)) = (self.root(), std::str::from_utf8(path)) else {
             return Err(unknown(Minor::ADAPTER_NOT_FOUND).into());
         };
-        let _upcall = current::during_upcall(current::explicit_priority(), None);
         let (mut poa, mut made) = (root, false);
         for name in names(path) {
             if let Some(child) = poa.child(name) {
@@ -274,36 +267,4 @@ fn unknown(minor: Minor) -> SystemException {
 fn failed() -> SystemException {
     let (kind, minor) = (SystemExceptionKind::ObjAdapter, Minor::SERVANT_MANAGER_FAILED);
     SystemException::new(kind, minor, Completion::No)
-}
-
-/// A servant of an activator, which learns of its end.
-struct Incarnated {
-    servant: Arc<dyn Servant>,
-    activator: Arc<dyn Incarnate>,
-    poa: Arc<PoaCore>,
-    id: Box<[u8]>,
-}
-
-impl Servant for Incarnated {
-    fn repository_id(&self) -> &str {
-        self.servant.repository_id()
-    }
-
-    fn is_a(&self, repository_id: &str) -> bool {
-        self.servant.is_a(repository_id)
-    }
-
-    fn interface(&self) -> Option<ObjectRef> {
-        self.servant.interface()
-    }
-
-    fn dispatch(&self, upcall: &mut punctual_stub::Upcall<'_, '_>) -> Result<(), SystemException> {
-        self.servant.dispatch(upcall)
-    }
-}
-
-impl Drop for Incarnated {
-    fn drop(&mut self) {
-        self.activator.etherealize(&self.id, self.poa.is_destroyed());
-    }
 }

@@ -399,4 +399,7 @@ table! {
          for an adapter without `priority_model`; call `orb.current().set_priority` first";
     CONTROL_REFUSED = 140, NoPermission,
         "the peer may not control distributable threads at this host; permit it in the `CancellationPolicy`";
+    OBJECT_ENDING = 141, Transient,
+        "the object was deactivated, and its servant activator has not etherealized its servant yet; call \
+         again later, not inside an upcall of the same program";
 }

@@ -99,6 +99,10 @@ fn call_on_this_thread(
             Err(NotServed::Failed(exception)) => return Err(exception),
             Err(NotServed::Forward(ior)) => return Ok(Attempt::Forward(ior)),
             Err(NotServed::Held(poa)) => local.wait_while_held(&poa)?,
+            Err(NotServed::Ending) => {
+                let deadline = context.deadlines.request.map(|deadline| deadline.at);
+                core.objects.wait_while_ending(&route.object_key, deadline)?;
+            }
         }
     };
     match outcome {
@@ -175,6 +179,7 @@ impl<'c> Local<'c> {
                     // Its manager has become active meanwhile.
                     None => continue,
                 },
+                Search::Ending => Err(NotServed::Ending),
                 Search::Object(object, model) => Ok((object, model)),
                 Search::Forward(ior) => Err(NotServed::Forward(ior)),
                 Search::Failed(exception) if exception.minor == Minor::TARGET_KEY_UNKNOWN => {
@@ -251,9 +256,9 @@ impl<'c> Local<'c> {
                     end => outcome_of(end),
                 };
             }
-            Err(NotServed::Held(poa)) => {
+            Err(later @ (NotServed::Held(_) | NotServed::Ending)) => {
                 return match flow.end(ServerEnd::Moved(Disposition::NoReply), None) {
-                    ServerEnd::Moved(_) => Err(NotServed::Held(poa)),
+                    ServerEnd::Moved(_) => Err(later),
                     end => outcome_of(end),
                 };
             }
@@ -322,6 +327,8 @@ enum NotServed {
     Forward(Ior),
     /// The manager of this adapter holds requests.
     Held(Arc<PoaCore>),
+    /// The object's last incarnation has not ended yet.
+    Ending,
 }
 
 impl From<SystemException> for NotServed {

@@ -129,6 +129,10 @@ impl<'r> Serving<'r> {
                     // Its manager has become active meanwhile.
                     None => continue,
                 },
+                Search::Ending => {
+                    let limits = self.dispatcher.objects.held_while_ending;
+                    Err(NotCalled::Moved(Disposition::Hold(limits)))
+                }
                 Search::Object(object, model) => Ok((object, model)),
                 Search::Forward(ior) => Err(NotCalled::Forward(ior)),
                 Search::Failed(exception) if exception.kind == SystemExceptionKind::ObjectNotExist => {
