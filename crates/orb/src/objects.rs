@@ -456,6 +456,8 @@ impl Activation {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
 
     /// Returns the shortest time of a few attempts to find an object with this key.
