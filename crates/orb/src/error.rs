@@ -46,6 +46,13 @@ pub enum OrbError {
     /// An object with this id is active in the adapter.
     #[error("an object with this id is already active; deactivate it first or choose another id")]
     AlreadyActive,
+    /// The last incarnation of the object with this id has not ended yet: a servant activator is told of its
+    /// end first.
+    #[error(
+        "an object with this id is being deactivated, and its servant activator has not etherealized it yet; \
+         activate it again later, or outside an upcall, where `activate` waits"
+    )]
+    BeingDeactivated,
     /// The ORB's table of objects is full.
     #[error("no more objects can be activated: the object table is full")]
     Full,
@@ -100,6 +107,9 @@ pub enum OrbError {
          `Limits::deactivation`"
     )]
     StillInUse(Duration),
+    /// The adapters of a manager were still executing requests, or ending objects, after this time (TIMEOUT).
+    #[error("the manager's adapters have been executing requests for more than {0:?}; wait longer")]
+    RequestsInProgress(Duration),
     /// The operation waits for upcalls to end, but was called inside one.
     #[error(
         "the operation waits for upcalls to end, so it must not be called inside one; call it on another thread"
@@ -241,7 +251,8 @@ impl OrbError {
             Self::InUpcall => (Kind::BadInvOrder, Minor::OMG_WOULD_DEADLOCK),
             Self::CallbacksNeedPolledLanes => (Kind::InvPolicy, Minor::NONE),
             Self::AlreadyActive => (Kind::BadInvOrder, Minor::ALREADY_ACTIVE),
-            Self::StillInUse(_) => (Kind::Timeout, Minor::NONE),
+            Self::BeingDeactivated => (Kind::BadInvOrder, Minor::NONE),
+            Self::StillInUse(_) | Self::RequestsInProgress(_) => (Kind::Timeout, Minor::NONE),
             Self::NotActive | Self::PoolInUse(_) => (Kind::BadInvOrder, Minor::NONE),
             Self::InvalidPolicy { .. } => (Kind::InvPolicy, Minor::POLICY_CONFLICT),
             Self::WrongPolicy(_) => (Kind::InvPolicy, Minor::NONE),

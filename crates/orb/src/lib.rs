@@ -12,6 +12,8 @@ mod client;
 mod configuration;
 mod current;
 mod default_servant;
+mod departures;
+mod endings;
 mod endpoint;
 mod error;
 mod expired_requests;
@@ -60,8 +62,8 @@ pub use limits::{Limits, OnExcess};
 pub use mutex::{LockError, Mutex, MutexGuard, MutexInUse, MutexNotFound};
 pub use orb::{Orb, OrbBuilder};
 pub use poa::{
-    AdapterActivator, ObjectBuilder, Poa, PoaBuilder, PoaManager, ReferenceBuilder, ServantActivator,
-    ServantLocator,
+    AdapterActivator, Etherealized, ObjectBuilder, Poa, PoaBuilder, PoaManager, ReferenceBuilder,
+    ServantActivator, ServantLocator,
 };
 pub use poa_manager::PoaManagerState;
 pub use punctual_inspect::{ContractState, InspectedAt, Inspection, SchedulerState, SchedulerStatistics};

@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use punctual_cdr::Ior;
 use punctual_poa::{InFlight, ObjectKey};
-use punctual_stub::{ObjectRef, Servant};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
-    Declined, PriorityModel, current,
+    Declined, PriorityModel,
     objects::Objects,
     poa_core::PoaCore,
     request_processing::{Incarnate, ServantSource},
@@ -20,6 +19,10 @@ pub(crate) enum Search<'t> {
     /// The object or one that stands in for it, and the priority model of the requested one.
     Object(InFlight<'t, ActiveObject>, Option<PriorityModel>),
     Forward(Ior),
+    /// The manager of this adapter, which has the object or would have to make its adapter, is not active.
+    NotActive(Arc<PoaCore>),
+    /// The object's last incarnation has not ended yet.
+    Ending,
     Failed(SystemException),
 }
 
@@ -41,20 +44,49 @@ impl Objects {
         else {
             return Search::Failed(self.missing(key, Minor::TARGET_KEY_UNKNOWN));
         };
-        let poa = match self.managed.get(adapter.path) {
-            Some(poa) if poa.processing.source.get().is_some() => poa,
-            _ => match self.activate_adapters(key, adapter.path) {
-                Ok(true) => return self.search_again(key),
-                Ok(false) => return Search::Failed(self.missing(key, Minor::TARGET_KEY_UNKNOWN)),
-                Err(exception) => return Search::Failed(exception),
-            },
-        };
-        self.ask(&poa, key, id)
+        if let Some(poa) = self.source_of(adapter.path) {
+            return self.ask(&poa, key, id);
+        }
+        match self.activate_adapters(key, adapter.path) {
+            Ok(true) => self.search_again(key),
+            Ok(false) => Search::Failed(self.missing(key, Minor::TARGET_KEY_UNKNOWN)),
+            Err(NotMade::NotActive(poa)) => Search::NotActive(poa),
+            Err(NotMade::Failed(exception)) => Search::Failed(exception),
+        }
     }
 
-    /// Returns whether the object with this key, which is not active, might be served.
+    /// Returns whether the object with this key, which is not active, might be served: by a servant for
+    /// objects that are not active, in an adapter that an activator would be asked to make, or later, while
+    /// the server starts. Calls no user code, so that locating an object costs little and changes nothing.
     pub(crate) fn might_serve(&self, key: &[u8]) -> bool {
-        self.serves_without_object(key) || self.may_come(key)
+        self.serves_without_object(key) || self.would_make_adapter(key) || self.may_come(key)
+    }
+
+    fn would_make_adapter(&self, key: &[u8]) -> bool {
+        match ObjectKey::parse(key).filter(|_| self.may_search(key)) {
+            Some(ObjectKey::Named { adapter, .. }) => self.maker_of(adapter.path).is_some(),
+            _ => false,
+        }
+    }
+
+    /// Returns the adapter with a source of servants that has this path.
+    fn source_of(&self, path: &[u8]) -> Option<Arc<PoaCore>> {
+        let poa = self.managed.get(path)?;
+        poa.processing.source.get().is_some().then_some(poa)
+    }
+
+    /// Returns the adapter whose activator makes the next adapter on the way to this path; `None` if all
+    /// exist, or nothing makes it.
+    fn maker_of(&self, path: &[u8]) -> Option<Arc<PoaCore>> {
+        let mut poa = self.root()?;
+        for name in names(std::str::from_utf8(path).ok()?) {
+            let Some(child) = poa.child(name) else {
+                let makes = poa.processing.adapter_activator.lock().is_some();
+                return makes.then_some(poa);
+            };
+            poa = child;
+        }
+        None
     }
 
     fn serves_without_object(&self, key: &[u8]) -> bool {
@@ -78,13 +110,16 @@ impl Objects {
         unknown(minor)
     }
 
-    /// Adapter of the object with this key.
+    /// Adapter whose manager decides about requests for the object with this key: the object's own, or the
+    /// one whose activator would make it.
     pub(crate) fn holder(&self, key: &[u8]) -> Option<Arc<PoaCore>> {
         if let Demultiplexed::Object(object) = self.demultiplex(key) {
             return Some(Arc::clone(&object.poa));
         }
-        match ObjectKey::parse(key)? {
-            ObjectKey::Named { adapter, .. } => self.managed.get(adapter.path),
+        match ObjectKey::parse(key).filter(|_| self.may_search(key))? {
+            ObjectKey::Named { adapter, .. } => self
+                .source_of(adapter.path)
+                .or_else(|| self.maker_of(adapter.path)),
             ObjectKey::Slot { .. } => None,
         }
     }
@@ -108,6 +143,9 @@ impl Objects {
     }
 
     fn ask(&self, poa: &Arc<PoaCore>, key: &[u8], id: &[u8]) -> Search<'_> {
+        if !poa.processing.is_active() {
+            return Search::NotActive(Arc::clone(poa));
+        }
         // Another lifespan, or an id that the adapter did not make.
         let Some(source) = poa
             .processing
@@ -122,6 +160,7 @@ impl Objects {
                 Some(object) => Search::Object(object, poa.model(poa.declared(id))),
                 None => Search::Failed(unknown(Minor::TARGET_KEY_UNKNOWN)),
             },
+            ServantSource::Activator(_) if self.is_ending(key) => Search::Ending,
             ServantSource::Activator(activator) => self.incarnate(poa, activator, key, id),
         }
     }
@@ -133,22 +172,13 @@ impl Objects {
         key: &[u8],
         id: &[u8],
     ) -> Search<'_> {
-        // As in a servant: the number of reclaimed objects is bounded.
-        let _upcall = current::during_upcall(current::explicit_priority(), None);
         let incarnated = poa.processing.manage(|| {
-            // Another thread may have been faster.
-            if matches!(self.demultiplex(key), Demultiplexed::Object(_)) {
+            // Another thread may have been faster, or `etherealize` has not been called yet.
+            if matches!(self.demultiplex(key), Demultiplexed::Object(_)) || self.is_ending(key) {
                 return Ok(());
             }
             let servant = activator.incarnate(id)?;
             poa.check_servant(&servant)?;
-            let servant: Arc<dyn Servant> = Arc::new(Incarnated {
-                servant: servant.servant,
-                activator: Arc::clone(activator),
-                poa: Arc::clone(poa),
-                id: id.into(),
-            });
-            let servant = poa.processing.serialized(servant);
             let activated = self.activate(Some(id), poa, servant, poa.declared(id));
             activated.map_err(|_| Declined::from(failed()))?;
             Ok(())
@@ -159,40 +189,64 @@ impl Objects {
             Some(Err(Declined::Exception(exception))) => Search::Failed(exception),
             Some(Ok(())) => match self.demultiplex(key) {
                 Demultiplexed::Object(object) => Search::of(object),
+                _ if self.is_ending(key) => Search::Ending,
                 _ => Search::Failed(unknown(Minor::TARGET_KEY_UNKNOWN)),
             },
         }
     }
 
-    /// Has the adapters of this path made that do not exist. `false`: it exists already.
-    fn activate_adapters(&self, key: &[u8], path: &[u8]) -> Result<bool, SystemException> {
+    /// Has the adapters of this path made that do not exist. `false`: it exists already. The activator of an
+    /// adapter whose manager is not active is not called.
+    ///
+    /// Source: CORBA 3.3 part 1, 15.3.2 (processing states), 15.3.3.
+    fn activate_adapters(&self, key: &[u8], path: &[u8]) -> Result<bool, NotMade> {
         let (Some(root), Ok(path)) = (self.root(), std::str::from_utf8(path)) else {
-            return Err(unknown(Minor::ADAPTER_NOT_FOUND));
+            return Err(unknown(Minor::ADAPTER_NOT_FOUND).into());
         };
-        let _upcall = current::during_upcall(current::explicit_priority(), None);
         let (mut poa, mut made) = (root, false);
-        for name in path.split('/').filter(|name| !name.is_empty()) {
+        for name in names(path) {
             if let Some(child) = poa.child(name) {
                 poa = child;
                 continue;
             }
             let activator = poa.processing.adapter_activator.lock().clone();
             let Some(activator) = activator else {
-                return Err(self.missing(key, Minor::ADAPTER_NOT_FOUND));
+                return Err(self.missing(key, Minor::ADAPTER_NOT_FOUND).into());
             };
+            if !poa.processing.is_active() {
+                return Err(NotMade::NotActive(poa));
+            }
             let answer = poa.processing.manage(|| {
                 // Another thread may have been faster.
                 poa.child(name).is_some() || activator.make(name)
             });
             match answer {
-                None => return Err(failed()),
-                Some(false) => return Err(unknown(Minor::ADAPTER_NOT_FOUND)),
+                None => return Err(failed().into()),
+                Some(false) => return Err(unknown(Minor::ADAPTER_NOT_FOUND).into()),
                 Some(true) => made = true,
             }
             poa = poa.child(name).ok_or_else(|| unknown(Minor::ADAPTER_NOT_FOUND))?;
         }
         Ok(made)
     }
+}
+
+/// Why an adapter has not been made.
+enum NotMade {
+    /// The manager of this adapter, whose activator makes it, is not active.
+    NotActive(Arc<PoaCore>),
+    Failed(SystemException),
+}
+
+impl From<SystemException> for NotMade {
+    fn from(exception: SystemException) -> Self {
+        Self::Failed(exception)
+    }
+}
+
+/// Returns the names of the adapters on a path, from the top.
+fn names(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|name| !name.is_empty())
 }
 
 /// Why requests of the adapter are not served now.
@@ -213,36 +267,4 @@ fn unknown(minor: Minor) -> SystemException {
 fn failed() -> SystemException {
     let (kind, minor) = (SystemExceptionKind::ObjAdapter, Minor::SERVANT_MANAGER_FAILED);
     SystemException::new(kind, minor, Completion::No)
-}
-
-/// A servant of an activator, which learns of its end.
-struct Incarnated {
-    servant: Arc<dyn Servant>,
-    activator: Arc<dyn Incarnate>,
-    poa: Arc<PoaCore>,
-    id: Box<[u8]>,
-}
-
-impl Servant for Incarnated {
-    fn repository_id(&self) -> &str {
-        self.servant.repository_id()
-    }
-
-    fn is_a(&self, repository_id: &str) -> bool {
-        self.servant.is_a(repository_id)
-    }
-
-    fn interface(&self) -> Option<ObjectRef> {
-        self.servant.interface()
-    }
-
-    fn dispatch(&self, upcall: &mut punctual_stub::Upcall<'_, '_>) -> Result<(), SystemException> {
-        self.servant.dispatch(upcall)
-    }
-}
-
-impl Drop for Incarnated {
-    fn drop(&mut self) {
-        self.activator.etherealize(&self.id, self.poa.is_destroyed());
-    }
 }

@@ -2,23 +2,22 @@
 
 use std::{
     collections::VecDeque,
-    sync::{
-        Arc, OnceLock,
-        atomic::{AtomicU32, Ordering, fence},
-    },
-    time::{Duration, Instant},
+    sync::{Arc, OnceLock},
+    time::Duration,
 };
 
 use punctual_cdr::{CharSet, Ior, TaggedComponent};
-use punctual_os::{PiCondvar, PiMutex};
+use punctual_os::PiMutex;
 use punctual_poa::{InFlight, ObjectKey, ObjectTable, SlotId, Slots};
 use punctual_stub::Servant;
 use punctual_types::Priority;
 
 use crate::{
-    Limits, OrbError, PriorityModel,
+    AnyServant, Limits, OrbError, PriorityModel, QueueLimits,
     adapter_index::AdapterIndex,
     current,
+    departures::Departures,
+    endings::{Endings, Incarnation, Sharers},
     object_ids::ObjectIds,
     poa_core::{PoaCore, id_of_slot},
     published::Published,
@@ -30,15 +29,18 @@ use crate::{
 pub(crate) struct Objects {
     /// Differs from every other ORB, earlier runs of this program included.
     boot: u64,
-    table: ObjectTable<ActiveObject>,
-    departures: Arc<Departures>,
+    pub(crate) table: ObjectTable<ActiveObject>,
+    pub(crate) departures: Arc<Departures>,
+    pub(crate) endings: Arc<Endings>,
+    /// Room for requests of a lane that wait for the end of their object's last incarnation.
+    pub(crate) held_while_ending: QueueLimits,
     /// Longest time for which a thread that deactivates an object waits for its last request.
-    deactivation: Duration,
+    pub(crate) deactivation: Duration,
     /// Octets of the longest key.
     max_key: usize,
-    activation: PiMutex<Activation>,
+    pub(crate) activation: PiMutex<Activation>,
     startup: Startup,
-    ids: ObjectIds,
+    pub(crate) ids: ObjectIds,
     published: Published,
     /// Adapters that can serve objects which are not active.
     pub(crate) managed: AdapterIndex,
@@ -49,39 +51,39 @@ pub(crate) struct Objects {
     components: PiMutex<Vec<TaggedComponent>>,
 }
 
-/// Counts how often the last request left a deactivated object, while a thread waits for that.
-#[derive(Default)]
-struct Departures {
-    waiting: AtomicU32,
-    count: PiMutex<u64>,
-    changed: PiCondvar,
-}
-
 /// Writing side of the object table. Never locked over user code.
-struct Activation {
-    slots: Slots,
+pub(crate) struct Activation {
+    pub(crate) slots: Slots,
     /// Slots of objects whose last request the deactivating thread did not see leave, because it was in an
-    /// upcall or timed out.
+    /// upcall or timed out; of adapters without a servant activator.
     deactivated: VecDeque<u32>,
+    /// How many objects have the same servant, in adapters with a servant activator.
+    pub(crate) sharers: Sharers,
 }
 
 impl Objects {
     pub(crate) fn new(boot: u64, limits: &Limits, native_code_set: Option<CharSet>) -> Self {
-        let departures = Arc::new(Departures::default());
+        let (departures, endings) = (Arc::new(Departures::default()), Arc::new(Endings::default()));
         let (table, slots) = ObjectTable::new({
-            let departures = departures.clone();
-            move || departures.announce()
+            let (departures, endings) = (Arc::clone(&departures), Arc::clone(&endings));
+            move |slot| {
+                departures.announce();
+                endings.left(slot);
+            }
         });
         Self {
             boot,
             table,
             startup: Startup::new(limits.startup),
             departures,
+            endings,
+            held_while_ending: limits.held_while_ending,
             deactivation: limits.deactivation,
             max_key: limits.max_object_key,
             activation: PiMutex::new(Activation {
                 slots,
                 deactivated: VecDeque::new(),
+                sharers: Sharers::default(),
             }),
             ids: ObjectIds::new(),
             published: Published::new(),
@@ -193,7 +195,7 @@ impl Objects {
         &self,
         id: Option<&[u8]>,
         poa: &Arc<PoaCore>,
-        servant: Arc<dyn Servant>,
+        servant: AnyServant,
         priority: Option<Priority>,
     ) -> Result<Ior, OrbError> {
         self.activate_slot(id, poa, servant, priority).map(|(_, ior)| ior)
@@ -205,6 +207,10 @@ impl Objects {
         poa: &Arc<PoaCore>,
         servant: Arc<dyn Servant>,
     ) -> Result<SlotId, OrbError> {
+        let servant = AnyServant {
+            servant,
+            values_on_stack: 0,
+        };
         self.activate_slot(None, poa, servant, None).map(|(slot, _)| slot)
     }
 
@@ -212,10 +218,16 @@ impl Objects {
         &self,
         id: Option<&[u8]>,
         poa: &Arc<PoaCore>,
-        servant: Arc<dyn Servant>,
+        servant: AnyServant,
         priority: Option<Priority>,
     ) -> Result<(SlotId, Ior), OrbError> {
         self.reclaim();
+        if let Some(id) = id {
+            self.await_end(poa, id);
+        }
+        let incarnation = Incarnation::of(poa, &servant);
+        let shared = incarnation.as_ref().map(Incarnation::identity);
+        let servant = poa.processing.serialized(servant.servant);
         let mut ior = Ior::default();
         let components = self.components.lock().clone();
         let mut activation = self.activation.lock();
@@ -223,8 +235,12 @@ impl Objects {
             return Err(OrbError::AdapterDestroyed);
         }
         let adapter = poa.adapter(self.boot);
-        if id.is_some_and(|id| self.ids.get(adapter.path, id).is_some()) {
-            return Err(OrbError::AlreadyActive);
+        if let Some(slot) = id.and_then(|id| self.ids.get(adapter.path, id)) {
+            return Err(if self.table.contains(slot) {
+                OrbError::AlreadyActive
+            } else {
+                OrbError::BeingDeactivated
+            });
         }
         let slot = activation.slots.activate(&self.table, |slot| {
             let key = poa.object_key(self.boot, slot, id);
@@ -242,6 +258,7 @@ impl Objects {
                 .map_err(OrbError::Reference)?;
             Ok::<_, OrbError>(Arc::new(ActiveObject {
                 servant,
+                incarnation,
                 model: poa.model(priority),
                 transform: poa.transform(slot, id),
                 poa: Arc::clone(poa),
@@ -250,6 +267,9 @@ impl Objects {
             }))
         })?;
         let slot = slot.ok_or(OrbError::Full)?;
+        if let Some(servant) = shared {
+            activation.sharers.add(servant);
+        }
         if let Some(id) = id {
             self.ids.insert(adapter.path, id, slot);
         }
@@ -314,20 +334,41 @@ impl Objects {
     pub(crate) fn deactivate(&self, poa: &Arc<PoaCore>, key: &[u8]) -> Result<(), OrbError> {
         let slot = self.forget(poa, key).ok_or(OrbError::NotActive)?;
         if current::is_in_upcall() {
-            self.activation.lock().deactivated.push_back(slot.index);
+            self.leave_behind(poa, slot.index);
             self.reclaim();
             return Ok(());
         }
         self.reclaim();
-        // Dropped here, outside the lock: the servant's destructor is user code.
-        let last = self.departures.wait_for(self.deactivation, || {
-            self.activation.lock().slots.reclaim(&self.table, slot.index)
-        });
-        if last.is_none() {
-            self.activation.lock().deactivated.push_back(slot.index);
-            return Err(OrbError::StillInUse(self.deactivation));
+        let last = self
+            .departures
+            .wait_for(self.deactivation, || self.take_out(slot.index));
+        match last {
+            // Outside the lock: the servant's destructor is user code.
+            Some(last) => {
+                self.finish(last);
+                Ok(())
+            }
+            None => {
+                self.leave_behind(poa, slot.index);
+                Err(OrbError::StillInUse(self.deactivation))
+            }
         }
-        Ok(())
+    }
+
+    /// Takes a deactivated object out of the table; `None` while a request is inside. For the one thread that
+    /// is responsible for it.
+    pub(crate) fn take_out(&self, slot: u32) -> Option<Arc<ActiveObject>> {
+        self.activation.lock().slots.reclaim(&self.table, slot)
+    }
+
+    /// Leaves a deactivated object to the thread whose request is the last to leave it, if its servant
+    /// activator has to learn of that, else to the next thread that activates or deactivates an object.
+    fn leave_behind(&self, poa: &Arc<PoaCore>, slot: u32) {
+        if poa.processing.activator().is_some() {
+            self.leave_to_lane(slot, poa);
+        } else {
+            self.activation.lock().deactivated.push_back(slot);
+        }
     }
 
     /// Deactivates the objects of an adapter and of those below it, as [`Self::deactivate`] does, and removes
@@ -344,7 +385,7 @@ impl Objects {
         root.remove_below(poa);
     }
 
-    fn keys_of(&self, poa: &Arc<PoaCore>) -> Vec<Box<[u8]>> {
+    pub(crate) fn keys_of(&self, poa: &Arc<PoaCore>) -> Vec<Box<[u8]>> {
         // A thread that activates an object from now on sees that the adapter is closed.
         let activation = self.activation.lock();
         let active = activation.slots.active(&self.table);
@@ -355,80 +396,49 @@ impl Objects {
             .collect()
     }
 
-    /// Admits no further request to an object.
-    fn forget(&self, poa: &Arc<PoaCore>, key: &[u8]) -> Option<SlotId> {
-        let mut activation = self.activation.lock();
+    /// Admits no further request to an object. In an adapter with a servant activator, the id remains taken
+    /// until the object has ended.
+    pub(crate) fn forget(&self, poa: &Arc<PoaCore>, key: &[u8]) -> Option<SlotId> {
         let slot = match ObjectKey::parse(key)? {
             ObjectKey::Slot { boot, slot } => (boot == self.boot).then_some(slot)?,
             ObjectKey::Named { adapter, id } => self.ids.get(adapter.path, id)?,
         };
-        if !Arc::ptr_eq(&self.table.enter(slot)?.poa, poa) || !activation.slots.deactivate(&self.table, slot)
-        {
+        // It leaves the object before the lock is taken: who is the last to leave may have to take it.
+        if !Arc::ptr_eq(&self.table.enter(slot)?.poa, poa) {
             return None;
         }
+        let mut activation = self.activation.lock();
+        if !activation.slots.deactivate(&self.table, slot) {
+            return None;
+        }
+        let ends = poa.processing.begin_end();
         if let Some(ObjectKey::Named { adapter, id }) = ObjectKey::parse(key) {
-            self.ids.remove(adapter.path, id);
+            if !ends {
+                self.ids.remove(adapter.path, id);
+            }
             poa.forget(id);
         }
         Some(slot)
     }
 
     /// Drops the servants of objects that were deactivated inside upcalls and that no request uses any
-    /// longer.
+    /// longer. Ends those of servant activators, outside upcalls.
     ///
     /// Inside an upcall, whose client waits, only as many as keep their number from growing: a server may
     /// activate nowhere else.
     fn reclaim(&self) {
-        let at_most = if current::is_in_upcall() { 2 } else { usize::MAX };
+        let at_most = if current::is_in_upcall() {
+            2
+        } else {
+            self.end_left_behind();
+            usize::MAX
+        };
         let attempts = self.activation.lock().deactivated.len().min(at_most);
         for _ in 0..attempts {
             let last = self.activation.lock().reclaim_next(&self.table);
             // Outside the lock: the servant's destructor is user code.
             drop(last);
         }
-    }
-
-    /// Drops all servants.
-    pub(crate) fn clear(&self) {
-        let all = self.activation.lock().slots.clear(&self.table);
-        drop(all);
-    }
-}
-
-impl Departures {
-    /// Wakes the threads that wait. Without any, this locks nothing: each request to a deactivated object
-    /// ends here.
-    fn announce(&self) {
-        // Orders the departure before the load; the fence of `wait_for` is its partner.
-        fence(Ordering::SeqCst);
-        if self.waiting.load(Ordering::Relaxed) > 0 {
-            *self.count.lock() += 1;
-            self.changed.notify_all();
-        }
-    }
-
-    /// Repeats the attempt after each departure until it succeeds. Returns `None` after `timeout`.
-    fn wait_for<T>(&self, timeout: Duration, mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
-        let deadline = Instant::now() + timeout;
-        self.waiting.fetch_add(1, Ordering::Relaxed);
-        fence(Ordering::SeqCst);
-        let result = loop {
-            // Read before the attempt, so that no departure after the attempt is missed.
-            let seen = *self.count.lock();
-            let result = attempt();
-            if result.is_some() {
-                break result;
-            }
-            let mut count = self.count.lock();
-            let waited = self
-                .changed
-                .wait_while_until(&mut count, deadline, |count| *count == seen);
-            if waited.0 {
-                break None;
-            }
-        };
-        self.waiting.fetch_sub(1, Ordering::Relaxed);
-        result
     }
 }
 
@@ -446,6 +456,8 @@ impl Activation {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
 
     /// Returns the shortest time of a few attempts to find an object with this key.

@@ -89,6 +89,7 @@ impl OrbCore {
             settings.native_code_set,
         ));
         objects.set_root(&root);
+        objects.endings.connect(&objects, &pools);
         let interceptors = Arc::new(settings.interceptors);
         let components = interceptors.establish_components(&root);
         let _ = root.ior_components.set(components);
@@ -237,6 +238,7 @@ impl OrbCore {
         for poa in self.root.subtree() {
             poa.processing.manager.wake();
         }
+        self.objects.departures.announce();
         if let Some(inspector) = self.inspector.get() {
             inspector.stop();
         }
@@ -248,6 +250,13 @@ impl OrbCore {
         if let Some(inspector) = self.inspector.get() {
             inspector.join();
         }
+        self.objects.clear();
+    }
+}
+
+impl Drop for OrbCore {
+    fn drop(&mut self) {
+        // Servants are dropped in any case; servant activators learn of their end.
         self.objects.clear();
     }
 }

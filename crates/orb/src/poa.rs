@@ -14,7 +14,7 @@ pub use self::{
     manager::PoaManager,
     object::ObjectBuilder,
     reference::ReferenceBuilder,
-    servants::{AdapterActivator, ServantActivator, ServantLocator},
+    servants::{AdapterActivator, Etherealized, ServantActivator, ServantLocator},
 };
 
 use std::sync::Arc;
@@ -169,7 +169,8 @@ impl Poa {
     /// Outside an upcall, this waits for the requests that the object is executing, for at most
     /// [`crate::Limits::deactivation`], and drops the servant. Inside an upcall, it does not wait. A servant
     /// that is still in use is dropped when an object is activated or deactivated later, or when the ORB is
-    /// shut down.
+    /// shut down. In an adapter with a servant activator, a thread of its pool instead calls
+    /// [`ServantActivator::etherealize`] as soon as the last request has been answered.
     ///
     /// # Errors
     /// [`OrbError::NotActive`] if this adapter has no such object; [`OrbError::StillInUse`] if the object is

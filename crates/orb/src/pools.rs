@@ -86,6 +86,24 @@ impl Pools {
         pool.map_or_else(Vec::new, |pool| pool.lanes.clone())
     }
 
+    /// Returns the lane whose thread does work for the adapters of a pool that no request waits for: the
+    /// lowest of this pool, or of another one if it has no threads.
+    pub(crate) fn lane_for_upkeep(&self, id: u32) -> Option<Arc<Lane>> {
+        if id == DEFAULT_POOL && !unstarted_servers::has(&self.default.info) {
+            return Some(Arc::clone(self.default_lane()));
+        }
+        let others = self.others.lock();
+        let own = others.iter().find(|pool| pool.info.id == id);
+        own.or(others.first())?.lanes.first().cloned()
+    }
+
+    /// Lets the lanes of all pools serve the requests that they hold.
+    pub(crate) fn release_held(&self) {
+        for pool in self.all() {
+            pool.lanes.iter().for_each(|lane| lane.release_held());
+        }
+    }
+
     pub(crate) fn contain(&self, pool: &Arc<PoolCore>) -> bool {
         self.others.lock().iter().any(|other| Arc::ptr_eq(other, pool))
     }

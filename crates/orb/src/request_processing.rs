@@ -5,7 +5,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
 };
 
@@ -15,7 +15,7 @@ use punctual_stub::{ObjectRef, Servant, Upcall};
 use punctual_types::SystemException;
 
 use crate::{
-    AnyServant, Declined,
+    AnyServant, Declined, PoaManagerState, current,
     poa_manager::{ManagerCore, ServingPool},
 };
 
@@ -32,13 +32,17 @@ pub(crate) struct RequestProcessing {
     pub(crate) adapter_activator: PiMutex<Option<Arc<dyn MakeAdapter>>>,
     /// Held while its servant manager or adapter activator is called.
     managing: PiMutex<()>,
+    /// Number of objects that have been deactivated and of whose end the servant activator does not know yet.
+    ending: AtomicUsize,
+    /// Whether the servant activator learns of the end of objects.
+    etherealizes: AtomicBool,
 }
 
 /// A servant activator.
 pub(crate) trait Incarnate: Send + Sync {
     fn incarnate(&self, id: &[u8]) -> Result<AnyServant, Declined>;
 
-    fn etherealize(&self, id: &[u8], cleanup: bool);
+    fn etherealize(&self, id: &[u8], servant: AnyServant, cleanup: bool, remaining_activations: bool);
 }
 
 /// An adapter activator.
@@ -65,13 +69,56 @@ impl RequestProcessing {
             source: OnceLock::new(),
             adapter_activator: PiMutex::new(None),
             managing: PiMutex::new(()),
+            ending: AtomicUsize::new(0),
+            etherealizes: AtomicBool::new(true),
         }
+    }
+
+    /// Returns the adapter's servant activator.
+    pub(crate) fn activator(&self) -> Option<&Arc<dyn Incarnate>> {
+        match self.source.get()? {
+            ServantSource::Activator(activator) => Some(activator),
+            ServantSource::StandIn(_) => None,
+        }
+    }
+
+    /// Notes that an object has been deactivated. Returns whether a servant activator learns of its end.
+    pub(crate) fn begin_end(&self) -> bool {
+        let ends = self.activator().is_some();
+        if ends {
+            self.ending.fetch_add(1, Ordering::SeqCst);
+        }
+        ends
+    }
+
+    /// Notes that the servant activator has learned of the end of an object.
+    pub(crate) fn conclude_end(&self) {
+        self.ending.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Returns whether it has objects that have been deactivated, but have not ended.
+    pub(crate) fn has_ending(&self) -> bool {
+        self.ending.load(Ordering::SeqCst) > 0
+    }
+
+    pub(crate) fn etherealizes(&self) -> bool {
+        self.etherealizes.load(Ordering::SeqCst)
+    }
+
+    /// Has objects end without the servant activator from now on.
+    pub(crate) fn stop_etherealizing(&self) {
+        self.etherealizes.store(false, Ordering::SeqCst);
     }
 
     /// Pool whose lanes serve its requests; that of none unless its manager is active.
     #[inline(always)]
     pub(crate) fn serving_pool(&self) -> u32 {
         self.serving_pool.now()
+    }
+
+    /// Returns whether its manager is active.
+    pub(crate) fn is_active(&self) -> bool {
+        self.manager.state() == PoaManagerState::Active
     }
 
     /// Calls a servant manager or adapter activator; one thread at a time does. `None`: the calling thread is
@@ -83,6 +130,8 @@ impl RequestProcessing {
         }
         let _managing = scopeguard::guard((), |()| MANAGING.set(false));
         let _turn = self.managing.lock();
+        // As in a servant, it waits for no upcall.
+        let _upcall = current::during_upcall(current::explicit_priority(), None);
         catch_unwind(AssertUnwindSafe(call)).ok()
     }
 

@@ -29,7 +29,7 @@ impl Gate {
 
     /// Counts the caller in if the gate is open and of this generation; then [`Self::leave`] must follow.
     pub(crate) fn enter(&self, generation: u32) -> Result<(), Left> {
-        let before = self.0.fetch_add(1, Ordering::Acquire);
+        let before = self.0.fetch_add(1, Ordering::SeqCst);
         if before & CLOSED == 0 && before >> 32 == u64::from(generation) {
             Ok(())
         } else {
@@ -77,6 +77,20 @@ impl Gate {
     pub(crate) fn generation(&self) -> Option<u32> {
         let word = self.0.load(Ordering::Acquire);
         (word & CLOSED == 0).then_some((word >> 32) as u32)
+    }
+
+    /// Returns the generation of the gate, open or closed.
+    pub(crate) fn current(&self) -> u32 {
+        (self.0.load(Ordering::Acquire) >> 32) as u32
+    }
+
+    /// Returns whether a request may be inside that this generation has admitted.
+    ///
+    /// A thread that has changed what admitted requests read next misses none of those that have not seen the
+    /// change: both this load and the addition of [`Self::enter`] are sequentially consistent.
+    pub(crate) fn is_in_use(&self, generation: u32) -> bool {
+        let word = self.0.load(Ordering::SeqCst);
+        word >> 32 == u64::from(generation) && word & COUNT != 0
     }
 
     /// Returns whether all admitted requests have left. Meaningful for a closed gate.

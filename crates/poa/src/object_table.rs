@@ -22,7 +22,7 @@ use crate::gate::{Gate, Left};
 pub struct ObjectTable<E> {
     /// Chunk n holds 64·2ⁿ slots, so that slots never move.
     chunks: [OnceLock<Box<[Slot<E>]>>; CHUNKS],
-    on_idle: Box<dyn Fn() + Send + Sync>,
+    on_idle: Box<dyn Fn(u32) + Send + Sync>,
 }
 
 /// Identifies a slot and one of the objects that have occupied it.
@@ -40,6 +40,7 @@ pub struct SlotId {
 struct Slot<E> {
     gate: Gate,
     entry: ArcSwapOption<E>,
+    index: u32,
 }
 
 const CHUNKS: usize = 26;
@@ -48,9 +49,9 @@ const FIRST_CHUNK: u32 = 64;
 impl<E> ObjectTable<E> {
     /// Creates an empty table and the right to fill it.
     ///
-    /// `on_idle` is called by the thread whose request is the last one to leave a deactivated object: then
-    /// [`Slots::reclaim`] may succeed. It may be called more often than that.
-    pub fn new(on_idle: impl Fn() + Send + Sync + 'static) -> (Self, Slots) {
+    /// `on_idle` is called with the index of a slot by the thread whose request is the last one to leave a
+    /// deactivated object: then [`Slots::reclaim`] may succeed. It may be called more often than that.
+    pub fn new(on_idle: impl Fn(u32) + Send + Sync + 'static) -> (Self, Slots) {
         let table = Self {
             chunks: [const { OnceLock::new() }; CHUNKS],
             on_idle: Box::new(on_idle),
@@ -68,7 +69,7 @@ impl<E> ObjectTable<E> {
     pub fn enter(&self, id: SlotId) -> Option<InFlight<'_, E>> {
         let slot = self.slot(id.index)?;
         if let Err(left) = slot.gate.enter(id.generation) {
-            self.announce(left);
+            self.announce(left, slot);
             return None;
         }
         // From here on the gate must be left on every path.
@@ -80,9 +81,26 @@ impl<E> ObjectTable<E> {
         in_flight.entry.is_some().then_some(in_flight)
     }
 
-    fn announce(&self, left: Left) {
+    /// Returns whether the object is active, without entering it.
+    pub fn contains(&self, id: SlotId) -> bool {
+        let slot = self.slot(id.index);
+        slot.is_some_and(|slot| slot.gate.generation() == Some(id.generation))
+    }
+
+    /// Returns whether no request is inside the deactivated object of a slot.
+    pub fn is_idle(&self, index: u32) -> bool {
+        self.slot(index).is_some_and(|slot| slot.gate.is_empty())
+    }
+
+    /// Returns whether a request is inside the object, which may have been deactivated.
+    pub fn is_in_use(&self, id: SlotId) -> bool {
+        let slot = self.slot(id.index);
+        slot.is_some_and(|slot| slot.gate.is_in_use(id.generation))
+    }
+
+    fn announce(&self, left: Left, slot: &Slot<E>) {
         if left.last {
-            (self.on_idle)();
+            (self.on_idle)(slot.index);
         }
     }
 
@@ -111,7 +129,7 @@ impl<E> Drop for InFlight<'_, E> {
     fn drop(&mut self) {
         // The guard first: a thread that sees the gate empty must be the entry's last owner.
         self.entry = Guard::from_inner(None);
-        self.table.announce(self.slot.gate.leave());
+        self.table.announce(self.slot.gate.leave(), self.slot);
     }
 }
 
@@ -184,6 +202,19 @@ impl Slots {
         })
     }
 
+    /// Returns the objects with requests inside that `matches` selects, deactivated ones included.
+    pub fn in_use<E>(&self, table: &ObjectTable<E>, matches: impl Fn(&E) -> bool) -> Vec<SlotId> {
+        let used = 0..self.used;
+        used.filter_map(|index| {
+            let slot = table.slot(index)?;
+            let generation = slot.gate.current();
+            // The entry is released before the owner's lock is: nobody reclaims it meanwhile.
+            let is_selected = slot.entry.load().as_deref().is_some_and(&matches);
+            (is_selected && slot.gate.is_in_use(generation)).then_some(SlotId { index, generation })
+        })
+        .collect()
+    }
+
     /// Deactivates all objects, and removes those without a request inside.
     pub fn clear<E>(&mut self, table: &ObjectTable<E>) -> Vec<Arc<E>> {
         let used = 0..self.used;
@@ -204,10 +235,13 @@ fn place(index: u32) -> Option<(usize, usize)> {
 
 fn chunk_of_slots<E>(chunk: usize) -> Box<[Slot<E>]> {
     let slots = (FIRST_CHUNK as usize) << chunk;
-    (0..slots)
-        .map(|_| Slot {
+    let first = (FIRST_CHUNK << chunk) - FIRST_CHUNK;
+    (first..)
+        .take(slots)
+        .map(|index| Slot {
             gate: Gate::new(),
             entry: ArcSwapOption::empty(),
+            index,
         })
         .collect()
 }
@@ -222,7 +256,7 @@ mod tests {
 
     #[test]
     fn a_failed_activation_takes_no_slot() {
-        let (table, mut slots) = ObjectTable::<u8>::new(|| ());
+        let (table, mut slots) = ObjectTable::<u8>::new(|_| ());
         assert_eq!(slots.activate(&table, |_| Err("no")), Err("no"));
         let id = slots.activate(&table, |_| ok(1)).unwrap().unwrap();
         assert_eq!(id.index, 0);
@@ -243,7 +277,7 @@ mod tests {
 
     #[test]
     fn objects_are_found_until_they_are_deactivated() {
-        let (table, mut slots) = ObjectTable::new(|| ());
+        let (table, mut slots) = ObjectTable::new(|_| ());
         let ids: Vec<_> = (0..1000)
             .map(|n| slots.activate(&table, |_| ok(n)).unwrap().unwrap())
             .collect();
@@ -275,7 +309,7 @@ mod tests {
 
     #[test]
     fn an_object_is_reclaimed_after_its_last_request() {
-        let (table, mut slots) = ObjectTable::new(|| ());
+        let (table, mut slots) = ObjectTable::new(|_| ());
         let object = Arc::new(());
         let id = slots
             .activate(&table, |_| Ok::<_, ()>(object.clone()))

@@ -46,10 +46,10 @@ pub use punctual_cdr::{
 pub use punctual_giop::{UrlError, ior_from_string, ior_to_string};
 pub use punctual_orb::{
     AdapterActivator, AnyServant, BidirectionalRule, CallbackQueue, Callbacks, ConnectionStatistics,
-    ContractState, Current, Declined, Endpoint, ExpiredRequests, InspectedAt, Inspection, InvalidPolicy,
-    LaneSpec, LaneStatistics, LaneWait, Limits, LockError, Mutex, MutexGuard, MutexInUse, MutexNotFound,
-    NotAdmitted, ObjectBuilder, OnExcess, Orb, OrbBuilder, OrbError, Peers, Poa, PoaBuilder, PoaManager,
-    PoaManagerState, PriorityModel, QueueLimits, QueueStatistics, ReferenceBuilder, ResolveError,
+    ContractState, Current, Declined, Endpoint, Etherealized, ExpiredRequests, InspectedAt, Inspection,
+    InvalidPolicy, LaneSpec, LaneStatistics, LaneWait, Limits, LockError, Mutex, MutexGuard, MutexInUse,
+    MutexNotFound, NotAdmitted, ObjectBuilder, OnExcess, Orb, OrbBuilder, OrbError, Peers, Poa, PoaBuilder,
+    PoaManager, PoaManagerState, PriorityModel, QueueLimits, QueueStatistics, ReferenceBuilder, ResolveError,
     SchedulerState, SchedulerStatistics, ServantActivator, ServantLocator, SocketOptions, StackUse,
     ThreadLifetime, ThreadPool, ThreadPoolBuilder, ThreadPoolId, ThreadStatistics, at_priority,
 };

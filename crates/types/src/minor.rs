@@ -404,4 +404,7 @@ table! {
          the client, or request less at a time";
     CONTROL_REFUSED = 140, NoPermission,
         "the peer may not control distributable threads at this host; permit it in the `CancellationPolicy`";
+    OBJECT_ENDING = 141, Transient,
+        "the object was deactivated, and its servant activator has not etherealized its servant yet; call \
+         again later, not inside an upcall of the same program";
 }

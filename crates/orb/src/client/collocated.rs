@@ -100,6 +100,10 @@ fn call_on_this_thread(
             Err(NotServed::Failed(exception)) => return Err(exception),
             Err(NotServed::Forward(ior)) => return Ok(Attempt::Forward(ior)),
             Err(NotServed::Held(poa)) => local.wait_while_held(&poa)?,
+            Err(NotServed::Ending) => {
+                let deadline = context.deadlines.request.map(|deadline| deadline.at);
+                core.objects.wait_while_ending(&route.object_key, deadline)?;
+            }
         }
     };
     match outcome {
@@ -169,17 +173,21 @@ impl<'c> Local<'c> {
     /// Searches for an object that is not active, and its priority model.
     #[cold]
     fn search(&self) -> Result<(InFlight<'c, ActiveObject>, Option<PriorityModel>), NotServed> {
-        let holder = self.core.objects.holder(self.key);
-        if let Some(reason) = holder.and_then(|poa| not_served(&poa)) {
-            return Err(reason);
-        }
-        match self.core.objects.search(self.key) {
-            Search::Object(object, model) => Ok((object, model)),
-            Search::Forward(ior) => Err(NotServed::Forward(ior)),
-            Search::Failed(exception) if exception.minor == Minor::TARGET_KEY_UNKNOWN => {
-                Err(not_exist().into())
-            }
-            Search::Failed(exception) => Err(exception.into()),
+        loop {
+            return match self.core.objects.search(self.key) {
+                Search::NotActive(poa) => match not_served(&poa) {
+                    Some(reason) => Err(reason),
+                    // Its manager has become active meanwhile.
+                    None => continue,
+                },
+                Search::Ending => Err(NotServed::Ending),
+                Search::Object(object, model) => Ok((object, model)),
+                Search::Forward(ior) => Err(NotServed::Forward(ior)),
+                Search::Failed(exception) if exception.minor == Minor::TARGET_KEY_UNKNOWN => {
+                    Err(not_exist().into())
+                }
+                Search::Failed(exception) => Err(exception.into()),
+            };
         }
     }
 
@@ -249,9 +257,9 @@ impl<'c> Local<'c> {
                     end => outcome_of(end),
                 };
             }
-            Err(NotServed::Held(poa)) => {
+            Err(later @ (NotServed::Held(_) | NotServed::Ending)) => {
                 return match flow.end(ServerEnd::Moved(Disposition::NoReply), None) {
-                    ServerEnd::Moved(_) => Err(NotServed::Held(poa)),
+                    ServerEnd::Moved(_) => Err(later),
                     end => outcome_of(end),
                 };
             }
@@ -318,6 +326,8 @@ enum NotServed {
     Forward(Ior),
     /// The manager of this adapter holds requests.
     Held(Arc<PoaCore>),
+    /// The object's last incarnation has not ended yet.
+    Ending,
 }
 
 impl From<SystemException> for NotServed {

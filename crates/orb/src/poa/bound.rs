@@ -7,7 +7,7 @@ use punctual_types::{CORBA_OBJECT, SystemException};
 
 use super::Poa;
 use crate::{
-    AdapterActivator, AnyServant, Declined, ServantActivator, ServantLocator,
+    AdapterActivator, AnyServant, Declined, Etherealized, ServantActivator, ServantLocator,
     any_servant::no_object,
     orb_core::OrbCore,
     poa_core::PoaCore,
@@ -41,8 +41,14 @@ impl Incarnate for Bound<Arc<dyn ServantActivator>> {
         self.user.incarnate(id, &poa)
     }
 
-    fn etherealize(&self, id: &[u8], cleanup: bool) {
-        self.user.etherealize(id, cleanup);
+    fn etherealize(&self, id: &[u8], servant: AnyServant, cleanup: bool, remaining_activations: bool) {
+        let ended = Etherealized {
+            poa: self.poa(),
+            servant,
+            cleanup,
+            remaining_activations,
+        };
+        self.user.etherealize(id, ended);
     }
 }
 

@@ -556,6 +556,8 @@ fn install(source: Source, orb: &Arc<OrbCore>, core: &Arc<PoaCore>) -> Result<()
     let stand_in: Arc<dyn Servant> = match source {
         Source::ActiveObjects => return Ok(()),
         Source::Activator(activator) => {
+            let limits = checked_queue_limits(orb.objects.held_while_ending)?;
+            orb.provide_held(core.pool_id(), limits)?;
             let activator = Arc::new(Bound::new(activator, orb, core));
             core.processing
                 .source
@@ -573,9 +575,7 @@ fn install(source: Source, orb: &Arc<OrbCore>, core: &Arc<PoaCore>) -> Result<()
         Source::Locator(locator) => Arc::new(Bound::new(locator, orb, core)),
     };
     orb.ensure_listening(core)?;
-    let slot = orb
-        .objects
-        .activate_stand_in(core, core.processing.serialized(stand_in))?;
+    let slot = orb.objects.activate_stand_in(core, stand_in)?;
     core.processing
         .source
         .get_or_init(|| ServantSource::StandIn(slot));

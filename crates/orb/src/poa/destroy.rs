@@ -10,7 +10,8 @@ impl Poa {
     /// becomes available again. Requests that a manager holds get OBJECT_NOT_EXIST.
     ///
     /// Servants are dropped as by [`Self::deactivate`]: immediately after the upcalls in progress; inside an
-    /// upcall, later.
+    /// upcall, later. Servant activators learn of the end of each object, with
+    /// [`Etherealized::cleanup`](crate::Etherealized::cleanup).
     ///
     /// Fails with [`OrbError::WrongPolicy`] for the root adapter, which exists as long as its ORB.
     ///
@@ -29,17 +30,36 @@ impl Poa {
     /// # Ok::<(), OrbError>(())
     /// ```
     pub fn destroy(&self) -> Result<(), OrbError> {
+        self.destroy_tree(true)
+    }
+
+    /// Destroys the adapter and its descendants as [`Self::destroy`] does, but servant activators do not
+    /// learn of the end of their objects: `destroy` without `etherealize_objects`.
+    ///
+    /// # Errors
+    /// Those of [`Self::destroy`].
+    pub fn destroy_without_etherealize(&self) -> Result<(), OrbError> {
+        self.destroy_tree(false)
+    }
+
+    fn destroy_tree(&self, etherealize: bool) -> Result<(), OrbError> {
         if Arc::ptr_eq(&self.core, &self.orb.root) {
             return Err(OrbError::WrongPolicy(
                 "the root adapter ends with its ORB: use `Orb::shutdown`",
             ));
         }
         let adapters = self.core.subtree();
+        if !etherealize {
+            adapters
+                .iter()
+                .for_each(|poa| poa.processing.stop_etherealizing());
+        }
         self.orb.objects.destroy(&self.orb.root, &self.core);
         for poa in &adapters {
             poa.processing.manager.wake();
-            self.orb.release_held(poa.pool_id());
         }
+        // Requests for adapters that its activator would have made arrive at the lanes of any pool.
+        self.orb.pools.release_held();
         let destroyed: Vec<_> = adapters.iter().map(|poa| poa.path.clone()).collect();
         if !destroyed.is_empty() {
             for interceptor in &self.orb.dispatcher.interceptors.ior {

@@ -1,12 +1,13 @@
 //! Managers: whether adapters serve their requests, hold them, discard them, or refuse them for good.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use punctual_lane::QueueLimits;
 
 use super::Poa;
 use crate::{
-    OrbError, PoaManagerState, limits::checked_queue_limits, orb_core::OrbCore, poa_manager::ManagerCore,
+    OrbError, PoaManagerState, limits::checked_queue_limits, orb_core::OrbCore, poa_core::PoaCore,
+    poa_manager::ManagerCore,
 };
 
 /// Controls whether adapters serve their requests: `PortableServer::POAManager`. From [`Poa::manager`].
@@ -91,7 +92,7 @@ impl PoaManager {
     /// ```
     pub fn hold(&self, limits: QueueLimits) -> Result<(), OrbError> {
         let limits = checked_queue_limits(limits)?;
-        for pool in self.core.pools() {
+        for pool in self.pools() {
             self.orb.provide_held(pool, limits)?;
         }
         self.enter(PoaManagerState::Holding(limits))
@@ -106,17 +107,95 @@ impl PoaManager {
     }
 
     /// Refuses requests with OBJ_ADAPTER from now on. Requests that are being served are completed; objects
-    /// remain until [`Poa::deactivate`] or [`Poa::destroy`].
+    /// remain until [`Self::deactivate_and_etherealize`], [`Poa::deactivate`] or [`Poa::destroy`].
     pub fn deactivate(&self) {
         // It is final, so entering it again changes nothing.
         let _ = self.enter(PoaManagerState::Inactive);
+    }
+
+    /// Refuses requests with OBJ_ADAPTER from now on, and deactivates the objects of adapters with a servant
+    /// activator: `deactivate` with `etherealize_objects`. Each is etherealized after its last request, for
+    /// which this does not wait; [`Self::wait_for_completion`] does.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// use std::time::Duration;
+    ///
+    /// use punctual_orb::{AnyServant, Declined, Etherealized, Orb, Poa, ServantActivator};
+    ///
+    /// struct Sensors;
+    ///
+    /// impl ServantActivator for Sensors {
+    ///     fn incarnate(&self, _: &[u8], _: &Poa) -> Result<AnyServant, Declined> {
+    ///         Ok(AnyServant::new::<DoublerRef, _>(Doubler))
+    ///     }
+    ///
+    ///     fn etherealize(&self, id: &[u8], ended: Etherealized) {
+    ///         assert!(id == b"radar" && ended.cleanup);
+    ///     }
+    /// }
+    ///
+    /// let orb = Orb::builder().build()?;
+    /// let poa = orb.root_poa().child("sensors").user_ids().servant_activator(Sensors).build()?;
+    /// let radar: DoublerRef = poa.reference().id("radar").create()?;
+    /// assert_eq!(radar.twice(4).unwrap(), 8);
+    /// poa.manager().deactivate_and_etherealize();
+    /// poa.manager().wait_for_completion(Duration::from_secs(1))?;
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn deactivate_and_etherealize(&self) {
+        self.core.note_end_of_objects();
+        self.deactivate();
+        for poa in self.adapters() {
+            self.orb.objects.end_all(&poa);
+        }
+    }
+
+    /// Waits, after a change to another state, until its adapters execute no request, and the servant
+    /// activators have learned of the objects that were deactivated: `wait_for_completion`. Returns early if
+    /// the manager is active again.
+    ///
+    /// # Errors
+    /// [`OrbError::RequestsInProgress`] if that takes longer than `timeout`; [`OrbError::InUpcall`] inside an
+    /// upcall, which could wait for itself.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use punctual_orb::Orb;
+    ///
+    /// let orb = Orb::builder().build()?;
+    /// let manager = orb.root_poa().child("numbers").build()?.manager();
+    /// manager.discard()?;
+    /// manager.wait_for_completion(Duration::from_secs(1))?;
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn wait_for_completion(&self, timeout: Duration) -> Result<(), OrbError> {
+        let is_active = || self.core.state() == PoaManagerState::Active;
+        let objects = &self.orb.objects;
+        objects.await_requests(&self.adapters(), timeout, is_active)
+    }
+
+    fn adapters(&self) -> Vec<Arc<PoaCore>> {
+        let mut adapters = self.orb.root.subtree();
+        adapters.retain(|poa| Arc::ptr_eq(&poa.processing.manager, &self.core));
+        adapters
+    }
+
+    /// Returns the pools at whose lanes requests arrive that depend on the manager.
+    fn pools(&self) -> Vec<u32> {
+        if self.core.makes_adapters() {
+            return self.orb.pools.all().iter().map(|pool| pool.info.id).collect();
+        }
+        self.core.pools()
     }
 
     fn enter(&self, state: PoaManagerState) -> Result<(), OrbError> {
         if !self.core.set(state) {
             return Err(OrbError::ManagerInactive);
         }
-        for pool in self.core.pools() {
+        for pool in self.pools() {
             self.orb.release_held(pool);
         }
         for interceptor in &self.orb.dispatcher.interceptors.ior {

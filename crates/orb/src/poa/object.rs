@@ -1,10 +1,10 @@
 //! Activating objects.
 
-use punctual_stub::{Skeleton, servant};
+use punctual_stub::Skeleton;
 use punctual_types::Priority;
 
 use super::Poa;
-use crate::{OrbError, poa_core::agreed_priority};
+use crate::{AnyServant, OrbError, poa_core::agreed_priority};
 
 /// Object in the making; from [`Poa::object`].
 ///
@@ -94,7 +94,7 @@ impl<'p, S: Send + Sync + 'static> ObjectBuilder<'p, S> {
                  make a `reference`, or build it with `servant_activator`",
             ));
         }
-        let servant = poa.core.processing.serialized(servant::<R, S>(implementation));
+        let servant = AnyServant::new::<R, S>(implementation);
         let ior = poa.orb.objects.activate(id, &poa.core, servant, priority)?;
         poa.bind(ior)
     }

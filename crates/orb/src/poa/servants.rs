@@ -6,8 +6,13 @@ use crate::{AnyServant, Declined};
 /// Makes objects of an adapter active when they are first called: `PortableServer::ServantActivator`, with
 /// RequestProcessingPolicy USE_SERVANT_MANAGER and ServantRetentionPolicy RETAIN.
 ///
-/// Its operations run on the thread that serves the request, one at a time for each adapter.
-/// [`Self::incarnate`] must not call an object that needs a servant manager itself: OBJ_ADAPTER.
+/// Its operations run one at a time for each adapter. [`Self::incarnate`] runs on the thread that serves the
+/// request, and must not call an object that needs a servant manager itself: OBJ_ADAPTER.
+///
+/// For one object, incarnations follow each other: [`Self::etherealize`] is called after the last request of
+/// one, and until it has returned, requests for the object wait at their lane
+/// ([`Limits::held_while_ending`](crate::Limits::held_while_ending)), as collocated callers do. Inside an
+/// upcall, which could wait for itself, a collocated call gets TRANSIENT.
 ///
 /// ```
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -40,9 +45,50 @@ pub trait ServantActivator: Send + Sync + 'static {
     /// The exception that the caller gets instead of a result.
     fn incarnate(&self, id: &[u8], poa: &Poa) -> Result<AnyServant, Declined>;
 
-    /// The servant of this object is being dropped, because the object was deactivated or, with `cleanup`,
-    /// its adapter destroyed. Runs where servants are dropped: see [`Poa::deactivate`].
-    fn etherealize(&self, _id: &[u8], _cleanup: bool) {}
+    /// The object with this id has ended: it was deactivated, and its last request has left. Called for all
+    /// objects of the adapter, also those that the activator has not incarnated.
+    ///
+    /// Runs on the thread that deactivates, unless that is inside an upcall or has waited too long
+    /// ([`Poa::deactivate`]): then on a thread of the adapter's pool, in its lowest lane, after the reply to
+    /// the last request. (In a pool that buffers requests, that is the thread which reads them.) A panic has
+    /// no other effect than its message. If the ORB's last handle is dropped without
+    /// [`Orb::shutdown_and_wait`](crate::Orb::shutdown_and_wait), it runs on that thread.
+    fn etherealize(&self, _id: &[u8], _ended: Etherealized) {}
+}
+
+/// What [`ServantActivator::etherealize`] learns of an object that has ended.
+///
+/// ```
+/// use std::sync::Mutex;
+///
+/// use punctual_orb::{AnyServant, Declined, Etherealized, Poa, ServantActivator};
+///
+/// /// Uses its servants again.
+/// struct Reused(Mutex<Vec<AnyServant>>);
+///
+/// impl ServantActivator for Reused {
+///     fn incarnate(&self, _: &[u8], _: &Poa) -> Result<AnyServant, Declined> {
+///         self.0.lock().unwrap().pop().ok_or_else(Declined::no_object)
+///     }
+///
+///     fn etherealize(&self, _: &[u8], ended: Etherealized) {
+///         if !ended.cleanup && !ended.remaining_activations {
+///             self.0.lock().unwrap().push(ended.servant);
+///         }
+///     }
+/// }
+/// ```
+#[non_exhaustive]
+pub struct Etherealized {
+    /// Its adapter; `None` if the ORB no longer exists.
+    pub poa: Option<Poa>,
+    /// Its servant, which the ORB no longer uses for this object.
+    pub servant: AnyServant,
+    /// Whether it ended because its adapter, its manager or the ORB did: `cleanup_in_progress`.
+    pub cleanup: bool,
+    /// Whether other objects of the adapter, for which this has not been called yet, have the same servant:
+    /// copies of one [`AnyServant`].
+    pub remaining_activations: bool,
 }
 
 /// Finds the servant of each single request: `PortableServer::ServantLocator`, with RequestProcessingPolicy

@@ -7,6 +7,12 @@ use super::{Poa, bound::Bound, servants::AdapterActivator};
 impl Poa {
     /// Sets the activator of adapters below this one, instead of an earlier one.
     ///
+    /// A request for an object below an adapter that does not exist is subject to the manager of the nearest
+    /// one that does: held, discarded or refused as requests for its own objects are, without a call of the
+    /// activator, unless the manager is active. Held ones have the memory of the lane at which they arrive; a
+    /// pool that was created after [`PoaManager::hold`](crate::PoaManager::hold) refuses them with TRANSIENT.
+    /// A LocateRequest finds such an object without a call of the activator.
+    ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
     /// # use doubler::{Doubler, DoublerRef};
@@ -30,8 +36,16 @@ impl Poa {
     /// ```
     pub fn set_adapter_activator(&self, activator: impl AdapterActivator) {
         let bound = Bound::new(activator, &self.orb, &self.core);
+        let manager = &self.core.processing.manager;
+        manager.note_adapter_activator();
         *self.core.processing.adapter_activator.lock() = Some(Arc::new(bound));
         self.orb.objects.manage(&self.core);
+        if let Some(limits) = manager.holds() {
+            for pool in self.orb.pools.all() {
+                // A lane without memory refuses such requests with TRANSIENT.
+                let _ = self.orb.provide_held(pool.info.id, limits);
+            }
+        }
     }
 
     /// Returns the child of this name, which the adapter activator makes if it does not exist: `find_POA`.

@@ -186,7 +186,8 @@ pub(super) fn refuse_request(
     fail(encoder, reply_header, exception, request.response)
 }
 
-/// Returns whether the adapter of the request's object holds its requests.
+/// Returns whether the adapter of the request's object holds its requests, or the object's last incarnation
+/// has not ended yet.
 pub(super) fn is_held(
     dispatcher: &RequestDispatcher,
     message: &RequestMessage<'_, RequestDispatcher>,
@@ -195,8 +196,9 @@ pub(super) fn is_held(
         return false;
     };
     let key = request.target.object_key().unwrap_or_default();
-    dispatcher
-        .objects
-        .holder(key)
-        .is_some_and(|poa| poa.processing.manager.holds().is_some())
+    let objects = &dispatcher.objects;
+    objects.is_ending(key)
+        || objects
+            .holder(key)
+            .is_some_and(|poa| poa.processing.manager.holds().is_some())
 }

@@ -123,20 +123,27 @@ impl<'r> Serving<'r> {
     #[cold]
     fn search(&self) -> Result<(InFlight<'r, ActiveObject>, Option<PriorityModel>), NotCalled> {
         let key = self.incoming.header.target.object_key().unwrap_or_default();
-        let holder = self.dispatcher.objects.holder(key);
-        if let Some(instead) = holder.and_then(|poa| not_served(&poa)) {
-            return Err(instead);
-        }
-        match self.dispatcher.objects.search(key) {
-            Search::Object(object, model) => Ok((object, model)),
-            Search::Forward(ior) => Err(NotCalled::Forward(ior)),
-            Search::Failed(exception) if exception.kind == SystemExceptionKind::ObjectNotExist => {
-                Err(NotCalled::Refused(exception, NotExecuted::Refused))
-            }
-            Search::Failed(exception) if exception.minor == Minor::SERVER_STARTING => {
-                Err(NotCalled::Refused(exception, NotExecuted::Elsewhere))
-            }
-            Search::Failed(exception) => Err(NotCalled::NotServing(exception)),
+        loop {
+            return match self.dispatcher.objects.search(key) {
+                Search::NotActive(poa) => match not_served(&poa) {
+                    Some(instead) => Err(instead),
+                    // Its manager has become active meanwhile.
+                    None => continue,
+                },
+                Search::Ending => {
+                    let limits = self.dispatcher.objects.held_while_ending;
+                    Err(NotCalled::Moved(Disposition::Hold(limits)))
+                }
+                Search::Object(object, model) => Ok((object, model)),
+                Search::Forward(ior) => Err(NotCalled::Forward(ior)),
+                Search::Failed(exception) if exception.kind == SystemExceptionKind::ObjectNotExist => {
+                    Err(NotCalled::Refused(exception, NotExecuted::Refused))
+                }
+                Search::Failed(exception) if exception.minor == Minor::SERVER_STARTING => {
+                    Err(NotCalled::Refused(exception, NotExecuted::Elsewhere))
+                }
+                Search::Failed(exception) => Err(NotCalled::NotServing(exception)),
+            };
         }
     }
 

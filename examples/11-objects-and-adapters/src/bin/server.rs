@@ -2,7 +2,8 @@
 
 use punctual::prelude::*;
 use punctual::{
-    AnyServant, Completion, Declined, Poa, ServantActivator, SystemException, SystemExceptionKind,
+    AnyServant, Completion, Declined, Etherealized, Poa, ServantActivator, SystemException,
+    SystemExceptionKind,
 };
 
 punctual::include_idl!("rack");
@@ -37,7 +38,7 @@ impl ServantActivator for Sensors {
         Ok(AnyServant::new::<ChannelRef, _>(Sensor { number }))
     }
 
-    fn etherealize(&self, id: &[u8], _cleanup: bool) {
+    fn etherealize(&self, id: &[u8], _: Etherealized) {
         let number = id.try_into().map(i32::from_be_bytes);
         println!("channel {} ends", number.unwrap_or(-1));
     }

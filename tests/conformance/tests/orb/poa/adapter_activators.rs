@@ -1,17 +1,22 @@
 //! Adapters that are made when they are needed, also those of persistent objects after a restart.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+    time::Duration,
 };
 
 use punctual::{
-    AdapterActivator, AnyServant, Completion, Minor, Orb, Poa, SystemException, SystemExceptionKind as Kind,
-    ThreadPool,
+    AdapterActivator, AnyServant, Completion, Interface as _, Limits, Minor, Orb, Poa, QueueLimits,
+    SystemException, SystemExceptionKind as Kind, ThreadPool,
 };
 use punctual_fixtures::{
     conformance::ProbeRef,
-    server::{Server, client},
+    eventually,
+    server::{Server, Setup, client},
 };
 
 /// Creates `north` and all adapters below it, with a default servant.
@@ -97,6 +102,116 @@ fn adapters_are_made_from_the_top_to_the_one_that_is_needed() {
     );
     assert!(server.orb.root_poa().find("south").is_none());
     assert_eq!(calls.load(Ordering::SeqCst), 5, "panics, south");
+}
+
+/// A server that has started, and a client's reference to an object of `north/one`.
+fn started() -> (Server, Orb, ProbeRef) {
+    let setup = Setup {
+        limits: Limits::default().startup(Duration::ZERO),
+        ..Setup::default()
+    };
+    let (server, client) = (setup.start(), client());
+    let probe = reference(&server, &["north", "one"], &client);
+    (server, client, probe)
+}
+
+#[test]
+fn an_object_is_located_although_its_adapter_is_yet_to_be_made() {
+    let (server, _client, there) = started();
+    let here: ProbeRef = server.orb.resolve(&there.to_ior()).unwrap();
+    assert!(
+        there.as_object().validate_connection().is_err(),
+        "nobody makes it"
+    );
+    let regions = regions(&server);
+    let calls = Arc::clone(&regions.calls);
+    server.orb.root_poa().set_adapter_activator(regions);
+    for probe in [&there, &here] {
+        assert_eq!(probe.as_object().validate_connection().map(|_| ()), Ok(()));
+    }
+    assert_eq!(calls.load(Ordering::SeqCst), 0, "locating makes nothing");
+    assert_eq!(there.twice(4), Ok(8));
+    assert_eq!(calls.load(Ordering::SeqCst), 2);
+    assert!(there.as_object().validate_connection().is_ok());
+}
+
+#[test]
+fn an_activator_is_called_only_while_the_manager_of_its_adapter_is_active() {
+    let (server, _client, there) = started();
+    let here: ProbeRef = server.orb.resolve(&there.to_ior()).unwrap();
+    let regions = regions(&server);
+    let calls = Arc::clone(&regions.calls);
+    let root = server.orb.root_poa();
+    root.set_adapter_activator(regions);
+    let manager = root.manager();
+    let failed = |kind, minor| Err(SystemException::new(kind, minor, Completion::No));
+    manager.discard().unwrap();
+    for probe in [&there, &here] {
+        let discarded = failed(Kind::Transient, Minor::OMG_REQUEST_DISCARDED);
+        assert_eq!(probe.twice(1), discarded);
+    }
+    let limits = QueueLimits {
+        requests: 2,
+        octets: 64 << 10,
+    };
+    for probe in [&there, &here] {
+        manager.hold(limits).unwrap();
+        thread::scope(|scope| {
+            let before = calls.load(Ordering::SeqCst);
+            let call = scope.spawn(|| probe.twice(4));
+            thread::sleep(Duration::from_millis(50));
+            assert!(!call.is_finished(), "it is held");
+            assert_eq!(calls.load(Ordering::SeqCst), before);
+            manager.activate().unwrap();
+            assert_eq!(call.join().unwrap(), Ok(8));
+            assert_eq!(
+                calls.load(Ordering::SeqCst),
+                before + 2,
+                "north, and one below it"
+            );
+        });
+        root.find("north").unwrap().destroy().unwrap();
+    }
+    manager.deactivate();
+    let before = calls.load(Ordering::SeqCst);
+    for probe in [&there, &here] {
+        let inactive = failed(Kind::ObjAdapter, Minor::ADAPTER_INACTIVE);
+        assert_eq!(probe.twice(1), inactive);
+    }
+    assert_eq!(calls.load(Ordering::SeqCst), before);
+}
+
+/// Makes adapters that hold requests, each with an activator of its own.
+struct Holding(Regions);
+
+impl AdapterActivator for Holding {
+    fn unknown_adapter(&self, parent: &Poa, name: &str) -> bool {
+        let made = self.0.unknown_adapter(parent, name);
+        let limits = QueueLimits {
+            requests: 2,
+            octets: 64 << 10,
+        };
+        parent.find(name).unwrap().manager().hold(limits).unwrap();
+        made
+    }
+}
+
+#[test]
+fn an_adapter_that_is_made_holding_holds_the_request_that_made_it() {
+    let (server, _client, probe) = started();
+    let regions = regions(&server);
+    let calls = Arc::clone(&regions.calls);
+    let root = server.orb.root_poa();
+    root.set_adapter_activator(Holding(regions));
+    thread::scope(|scope| {
+        let call = scope.spawn(|| probe.twice(4));
+        eventually("north is made", || calls.load(Ordering::SeqCst) == 1);
+        thread::sleep(Duration::from_millis(50));
+        assert!(!call.is_finished(), "it is held");
+        assert_eq!(calls.load(Ordering::SeqCst), 1, "not the one below it");
+        root.find("north").unwrap().manager().activate().unwrap();
+        assert_eq!(call.join().unwrap(), Ok(8));
+    });
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! collocated.
 
 mod adapter_activators;
+mod endings;
 mod managers;
 mod servant_managers;
 mod single_thread;

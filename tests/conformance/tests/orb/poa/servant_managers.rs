@@ -6,8 +6,8 @@ use std::sync::{
 };
 
 use punctual::{
-    AnyServant, Completion, Declined, Interface as _, Minor, OrbError, Poa, PoaBuilder, ServantActivator,
-    ServantLocator, SystemException, SystemExceptionKind as Kind,
+    AnyServant, Completion, Declined, Etherealized, Interface as _, Minor, OrbError, Poa, PoaBuilder,
+    ServantActivator, ServantLocator, SystemException, SystemExceptionKind as Kind,
 };
 use punctual_fixtures::{
     conformance::ProbeRef,
@@ -95,8 +95,12 @@ impl ServantActivator for Sensors {
         }
     }
 
-    fn etherealize(&self, id: &[u8], cleanup: bool) {
-        note(&self.log, if cleanup { "cleanup" } else { "etherealize" }, id);
+    fn etherealize(&self, id: &[u8], ended: Etherealized) {
+        note(
+            &self.log,
+            if ended.cleanup { "cleanup" } else { "etherealize" },
+            id,
+        );
     }
 }
 

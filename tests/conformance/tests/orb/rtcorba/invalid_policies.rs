@@ -292,8 +292,8 @@ fn operations_with_a_priority_say_which_rule_they_break() {
         (&propagated, 5, "ServerDeclared"),
         (&lanes, MIDDLE, "lane"),
         (&lanes, 0, "lane"),
-        (&banded, 4, "bands"),
-        (&banded, 11, "bands"),
+        (&banded, 4, "no band contains it"),
+        (&banded, 11, "no band contains it"),
     ] {
         let priority = priority(value);
         for error in [

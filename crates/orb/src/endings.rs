@@ -1,0 +1,394 @@
+//! The end of objects of adapters with a servant activator: after the last request, `etherealize` is called,
+//! and only then another incarnation may begin.
+//!
+//! The id of such an object remains taken meanwhile, by a slot that no longer admits requests. Requests for
+//! it are held at their lanes; collocated callers and threads that activate the id again wait. The thread
+//! that deactivates ends the object; if it cannot wait for the last request, because it is inside an upcall
+//! or its time is over, a thread of the adapter's pool does after that request has left.
+//!
+//! Source: CORBA 3.3 part 1, 15.3.6.
+
+use std::{
+    collections::HashMap,
+    mem,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc, OnceLock, Weak,
+        atomic::{AtomicBool, AtomicUsize, Ordering, fence},
+    },
+    time::{Duration, Instant},
+};
+
+use punctual_lane::LaneTask;
+use punctual_os::PiMutex;
+use punctual_poa::{ObjectKey, SlotId};
+use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+
+use crate::{
+    AnyServant, OrbError, current,
+    objects::Objects,
+    poa_core::{PoaCore, id_of_slot},
+    pools::Pools,
+    request_processing::Incarnate,
+    server::ActiveObject,
+};
+
+/// Time between two looks at whether requests have ended, of threads that wait for those of active objects:
+/// such requests announce nothing when they leave, so that they cost nothing more.
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
+
+/// The deactivated objects of servant activators that no thread waits for.
+#[derive(Default)]
+pub(crate) struct Endings {
+    number: AtomicUsize,
+    left_behind: PiMutex<Vec<LeftBehind>>,
+    /// Set when no lane has threads any longer: the thread that leaves last ends the object.
+    at_departure: AtomicBool,
+    orb: OnceLock<(Weak<Objects>, Weak<Pools>)>,
+}
+
+/// A deactivated object. The thread that takes this off the list is responsible for the slot.
+struct LeftBehind {
+    slot: u32,
+    poa: Arc<PoaCore>,
+    /// Whether a lane has been given the task of looking at it.
+    posted: bool,
+}
+
+impl Endings {
+    /// Introduces the objects, and the pools whose threads end them.
+    pub(crate) fn connect(&self, objects: &Arc<Objects>, pools: &Arc<Pools>) {
+        self.orb
+            .get_or_init(|| (Arc::downgrade(objects), Arc::downgrade(pools)));
+    }
+
+    fn pools(&self) -> Option<Arc<Pools>> {
+        self.orb.get()?.1.upgrade()
+    }
+
+    pub(crate) fn are_shut_down(&self) -> bool {
+        self.pools().is_none_or(|pools| pools.are_shut_down())
+    }
+
+    /// Has the objects ended by the threads that leave them last.
+    fn end_at_departure(&self) {
+        self.at_departure.store(true, Ordering::SeqCst);
+    }
+
+    /// Has the object in this slot ended if it has been left behind, because its last request has left.
+    #[inline]
+    pub(crate) fn left(&self, slot: u32) {
+        // The fence of `Departures::announce`, before this, is the partner of that in `leave_to_lane`.
+        if self.number.load(Ordering::Relaxed) > 0 {
+            self.end_soon(slot);
+        }
+    }
+
+    #[cold]
+    fn end_soon(&self, slot: u32) {
+        let Some((objects, pools)) = self.orb.get() else {
+            return;
+        };
+        if self.at_departure.load(Ordering::SeqCst) {
+            if let Some(objects) = objects.upgrade() {
+                objects.end(slot);
+            }
+            return;
+        }
+        let mut list = self.left_behind.lock();
+        let Some(left) = list.iter_mut().find(|left| left.slot == slot && !left.posted) else {
+            return;
+        };
+        left.posted = true;
+        let pool = left.poa.pool_id();
+        drop(list);
+        if let Some(lane) = pools.upgrade().and_then(|pools| pools.lane_for_upkeep(pool)) {
+            let objects = Weak::clone(objects);
+            lane.post(Arc::new(EndObject { objects, slot }));
+        }
+    }
+
+    fn push(&self, left: LeftBehind) {
+        let mut list = self.left_behind.lock();
+        list.push(left);
+        self.number.store(list.len(), Ordering::SeqCst);
+    }
+
+    fn take(&self, slot: u32) -> Option<LeftBehind> {
+        let mut list = self.left_behind.lock();
+        let at = list.iter().position(|left| left.slot == slot)?;
+        let left = list.swap_remove(at);
+        self.number.store(list.len(), Ordering::SeqCst);
+        Some(left)
+    }
+
+    fn slots(&self) -> Vec<u32> {
+        if self.number.load(Ordering::SeqCst) == 0 {
+            return Vec::new();
+        }
+        self.left_behind.lock().iter().map(|left| left.slot).collect()
+    }
+}
+
+/// Ends an object on a thread of a lane.
+struct EndObject {
+    objects: Weak<Objects>,
+    slot: u32,
+}
+
+impl LaneTask for EndObject {
+    fn run(&self) {
+        if let Some(objects) = self.objects.upgrade() {
+            objects.end(self.slot);
+        }
+    }
+}
+
+impl Objects {
+    /// Leaves a deactivated object to a thread of its pool, which ends it after its last request.
+    pub(crate) fn leave_to_lane(&self, slot: u32, poa: &Arc<PoaCore>) {
+        self.endings.push(LeftBehind {
+            slot,
+            poa: Arc::clone(poa),
+            posted: false,
+        });
+        // A thread that left the object before it was on the list did not see it there.
+        fence(Ordering::SeqCst);
+        if self.table.is_idle(slot) {
+            self.endings.left(slot);
+        }
+    }
+
+    /// Ends the objects that have been left behind and that no request uses any longer.
+    pub(crate) fn end_left_behind(&self) {
+        for slot in self.endings.slots() {
+            if self.table.is_idle(slot) {
+                self.end(slot);
+            }
+        }
+    }
+
+    /// Ends an object that has been left behind, unless another thread does, or a request is still inside.
+    fn end(&self, slot: u32) {
+        let Some(left) = self.endings.take(slot) else {
+            return;
+        };
+        match self.take_out(slot) {
+            Some(object) => self.finish(object),
+            None => self.leave_to_lane(slot, &left.poa),
+        }
+    }
+
+    /// Ends an object that has been taken out of the table: calls its servant activator, and frees its id.
+    pub(crate) fn finish(&self, object: Arc<ActiveObject>) {
+        // The last owner: nobody has looked it up since it was taken out.
+        let Some(mut object) = Arc::into_inner(object) else {
+            return;
+        };
+        let Some(incarnation) = object.incarnation.take() else {
+            return;
+        };
+        let poa = Arc::clone(&object.poa);
+        let key = mem::take(&mut object.key);
+        // The servant that the activator gets is then the only one, unless it shares it.
+        drop(object);
+        let remaining = self.activation.lock().sharers.remove(incarnation.identity());
+        let cleanup =
+            self.endings.are_shut_down() || poa.is_destroyed() || poa.processing.manager.has_ended_objects();
+        let slot_id;
+        let id = match ObjectKey::parse(&key) {
+            Some(ObjectKey::Named { id, .. }) => id,
+            Some(ObjectKey::Slot { slot, .. }) => {
+                slot_id = id_of_slot(slot);
+                &slot_id[..]
+            }
+            None => &[],
+        };
+        if poa.processing.etherealizes() {
+            poa.processing
+                .manage(|| incarnation.etherealize(id, cleanup, remaining));
+        } else {
+            // Its destructor is the user's.
+            let _ = catch_unwind(AssertUnwindSafe(|| incarnation.forget()));
+        }
+        if let Some(ObjectKey::Named { adapter, id }) = ObjectKey::parse(&key) {
+            self.ids.remove(adapter.path, id);
+        }
+        poa.processing.conclude_end();
+        self.departures.announce();
+        if let Some(pools) = self.endings.pools() {
+            pools.release_held();
+        }
+    }
+
+    /// Ends all objects, and drops their servants, when no lane has threads any longer. Those that collocated
+    /// callers are still executing end when these leave.
+    pub(crate) fn clear(&self) {
+        self.endings.end_at_departure();
+        for poa in self.root().iter().flat_map(PoaCore::subtree) {
+            self.end_all(&poa);
+        }
+        self.end_left_behind();
+        let all = self.activation.lock().slots.clear(&self.table);
+        all.into_iter().for_each(|object| self.finish(object));
+    }
+
+    /// Ends the objects of an adapter with a servant activator: each after its last request, for which this
+    /// does not wait.
+    pub(crate) fn end_all(&self, poa: &Arc<PoaCore>) {
+        if poa.processing.activator().is_none() {
+            return;
+        }
+        for key in self.keys_of(poa) {
+            let Some(slot) = self.forget(poa, &key) else {
+                continue;
+            };
+            let idle = (!current::is_in_upcall())
+                .then(|| self.take_out(slot.index))
+                .flatten();
+            match idle {
+                Some(object) => self.finish(object),
+                None => self.leave_to_lane(slot.index, poa),
+            }
+        }
+    }
+
+    /// Returns whether the last incarnation of the object with this key has not ended yet.
+    pub(crate) fn is_ending(&self, key: &[u8]) -> bool {
+        let Some(ObjectKey::Named { adapter, id }) = ObjectKey::parse(key).filter(|_| self.is_short(key))
+        else {
+            return false;
+        };
+        let activates = |poa: Arc<PoaCore>| poa.processing.activator().is_some();
+        self.managed.get(adapter.path).is_some_and(activates) && self.is_id_ending(adapter.path, id)
+    }
+
+    fn is_id_ending(&self, path: &[u8], id: &[u8]) -> bool {
+        let slot = self.ids.get(path, id);
+        slot.is_some_and(|slot| !self.table.contains(slot))
+    }
+
+    /// Waits, outside upcalls, for the end of the last incarnation of an object, as long as
+    /// [`Limits::deactivation`](crate::Limits::deactivation) at most.
+    pub(crate) fn await_end(&self, poa: &PoaCore, id: &[u8]) {
+        let path = poa.path.as_bytes();
+        if self.is_id_ending(path, id) && !current::is_in_upcall() {
+            self.departures
+                .wait_for(self.deactivation, || (!self.is_id_ending(path, id)).then_some(()));
+        }
+    }
+
+    /// Waits on a collocated caller's thread for the end of the object's last incarnation.
+    ///
+    /// Fails with TIMEOUT after the deadline, and with TRANSIENT inside an upcall, which may be that of the
+    /// object itself, and at the end of the ORB.
+    pub(crate) fn wait_while_ending(
+        &self,
+        key: &[u8],
+        deadline: Option<Instant>,
+    ) -> Result<(), SystemException> {
+        let failed = |kind, minor| Err(SystemException::new(kind, minor, Completion::No));
+        if current::is_in_upcall() {
+            return failed(SystemExceptionKind::Transient, Minor::OBJECT_ENDING);
+        }
+        let ended = self.departures.wait_until(deadline, || {
+            (!self.is_ending(key) || self.endings.are_shut_down()).then_some(())
+        });
+        match ended {
+            None => failed(SystemExceptionKind::Timeout, Minor::REQUEST_TIMED_OUT),
+            Some(()) if self.endings.are_shut_down() => {
+                failed(SystemExceptionKind::BadInvOrder, Minor::OMG_ORB_SHUT_DOWN)
+            }
+            Some(()) => Ok(()),
+        }
+    }
+
+    /// Waits until the requests that are being served by the objects of these adapters have ended, and the
+    /// objects that have been deactivated, or `is_over`. The adapters serve no further request meanwhile.
+    pub(crate) fn await_requests(
+        &self,
+        adapters: &[Arc<PoaCore>],
+        timeout: Duration,
+        is_over: impl Fn() -> bool,
+    ) -> Result<(), OrbError> {
+        if current::is_in_upcall() {
+            return Err(OrbError::InUpcall);
+        }
+        let of_them = |object: &ActiveObject| adapters.iter().any(|poa| Arc::ptr_eq(poa, &object.poa));
+        let mut serving: Vec<SlotId> = self.activation.lock().slots.in_use(&self.table, of_them);
+        let begun = Instant::now();
+        loop {
+            self.end_left_behind();
+            serving.retain(|slot| self.table.is_in_use(*slot));
+            let ended = serving.is_empty() && adapters.iter().all(|poa| !poa.processing.has_ending());
+            if ended || is_over() {
+                return Ok(());
+            }
+            if begun.elapsed() >= timeout {
+                return Err(OrbError::RequestsInProgress(timeout));
+            }
+            std::thread::sleep(LOOK_AGAIN.min(timeout));
+        }
+    }
+}
+
+/// The servant of an object whose servant activator learns of its end.
+pub(crate) struct Incarnation {
+    /// `None` after the activator has got it.
+    servant: Option<AnyServant>,
+    activator: Arc<dyn Incarnate>,
+    identity: (usize, usize),
+}
+
+impl Incarnation {
+    /// Returns the servant's incarnation if the adapter has a servant activator, which learns of the end of
+    /// all objects, whoever has activated them.
+    pub(crate) fn of(poa: &Arc<PoaCore>, servant: &AnyServant) -> Option<Self> {
+        let activator = Arc::clone(poa.processing.activator()?);
+        let identity = (Arc::as_ptr(poa).addr(), Arc::as_ptr(&servant.servant).addr());
+        Some(Self {
+            servant: Some(servant.clone()),
+            activator,
+            identity,
+        })
+    }
+
+    /// Returns what objects of one adapter with the same servant have in common.
+    pub(crate) fn identity(&self) -> (usize, usize) {
+        self.identity
+    }
+
+    fn etherealize(mut self, id: &[u8], cleanup: bool, remaining_activations: bool) {
+        if let Some(servant) = self.servant.take() {
+            self.activator
+                .etherealize(id, servant, cleanup, remaining_activations);
+        }
+    }
+
+    fn forget(mut self) {
+        self.servant = None;
+    }
+}
+
+/// Numbers of objects with the same servant.
+#[derive(Default)]
+pub(crate) struct Sharers(HashMap<(usize, usize), usize>);
+
+impl Sharers {
+    pub(crate) fn add(&mut self, servant: (usize, usize)) {
+        *self.0.entry(servant).or_default() += 1;
+    }
+
+    /// Removes one object. Returns whether others have its servant.
+    fn remove(&mut self, servant: (usize, usize)) -> bool {
+        let Some(number) = self.0.get_mut(&servant) else {
+            return false;
+        };
+        *number -= 1;
+        let others = *number > 0;
+        if !others {
+            self.0.remove(&servant);
+        }
+        others
+    }
+}
