@@ -62,7 +62,7 @@ pub struct Limits {
     pub total_bytes: usize,
     /// Tokens processed by the preprocessor, including expansions. Default 2 000 000.
     pub tokens: usize,
-    /// Nesting depth of types, parentheses and definitions. Default 64.
+    /// Nesting depth of types (also through typedefs), parentheses and definitions. Default 64.
     pub nesting: usize,
     /// Bases of an interface or value type, including indirect ones. Default 128.
     pub bases: usize,

@@ -80,7 +80,7 @@ impl Sorter for Shelf {
     }
 }
 
-/// What is not boxed counts for the stacks of threads: results, and errors.
+/// Results and errors that are not boxed count for the stacks of threads.
 #[test]
 fn large_values_and_errors_are_stated_for_stacks() {
     assert!(<SorterRef as Skeleton<Shelf>>::VALUES_ON_STACK >= size_of::<SortError>());
