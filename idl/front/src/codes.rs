@@ -122,7 +122,7 @@ codes! {
     92  Error   BadValueType         "A value type breaks the rules of its kind."
     93  Error   BadContextName       "A name in a `context` clause is malformed."
     // Repository ids.
-    90  Error   RepositoryIdConflict "A definition has two repository ids or versions, or that of another one."
+    90  Error   RepositoryIdConflict "A definition has two repository ids, or that of another one."
     91  Error   BadRepositoryId      "A repository id, prefix or version is malformed."
     // Code generation.
     100 Error   NotGenerated         "The construct is accepted, but no code is generated for it."

@@ -347,7 +347,7 @@ impl Natural {
         let mut limbs = vec![0; by / 64];
         limbs.extend_from_slice(&self.0);
         let mut shifted = Self(limbs);
-        if by % 64 > 0 {
+        if !by.is_multiple_of(64) {
             shifted.multiply_and_add(1 << (by % 64), 0);
         }
         shifted.trimmed()

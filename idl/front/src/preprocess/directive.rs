@@ -1,5 +1,6 @@
 //! Directives: the lines that begin with `#`.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::Preprocessor;
@@ -275,7 +276,7 @@ impl Preprocessor<'_> {
 }
 
 /// The names of parameters, and whether the last one takes all further arguments: `...`, or `name...`.
-fn parameter_names(list: &[Piece]) -> Option<(Vec<Rc<str>>, bool)> {
+fn parameter_names(list: &[Piece]) -> Option<(Rc<[Rc<str>]>, bool)> {
     let dots = list.iter().rev().take_while(|piece| &*piece.text == ".").count();
     let (mut list, variadic) = match dots {
         0 => (list, false),
@@ -314,8 +315,13 @@ fn misplaced_hash(definition: &Macro) -> Option<(Span, &'static str, &'static st
         let help = "write what it joins on both sides";
         return Some((join.span, "`##` stands between two parts of a macro", help));
     }
-    let parameters = definition.parameters.as_ref()?;
-    let is_parameter = |piece: &Piece| parameters.contains(&piece.text);
+    let parameters: HashSet<&str> = definition
+        .parameters
+        .as_ref()?
+        .iter()
+        .map(|name| &**name)
+        .collect();
+    let is_parameter = |piece: &Piece| parameters.contains(&*piece.text);
     let wrong = body
         .iter()
         .enumerate()

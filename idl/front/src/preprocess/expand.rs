@@ -35,7 +35,7 @@ impl Piece {
 #[derive(Debug, Clone)]
 pub(super) struct Macro {
     /// `None` for an object-like macro.
-    pub parameters: Option<Vec<Rc<str>>>,
+    pub parameters: Option<Rc<[Rc<str>]>>,
     /// Whether the last parameter takes all further arguments, also none.
     pub variadic: bool,
     pub body: Rc<[Piece]>,

@@ -1,5 +1,6 @@
 //! Bodies of macros with their arguments: parameters, `#` and `##` (ISO C, 6.10.3).
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::Preprocessor;
@@ -18,7 +19,9 @@ impl Preprocessor<'_> {
         depth: usize,
     ) -> Vec<Piece> {
         let parameters = definition.parameters.as_deref().unwrap_or_default();
-        let number_of = |piece: &Piece| parameters.iter().position(|name| *name == piece.text);
+        let numbers = parameters.iter().enumerate().rev();
+        let numbers: HashMap<&str, usize> = numbers.map(|(number, name)| (&**name, number)).collect();
+        let number_of = |piece: &Piece| numbers.get(&*piece.text).copied();
         let mut expanded: Vec<Option<Vec<Piece>>> = vec![None; arguments.len()];
         let mut result: Vec<Piece> = Vec::new();
         // Before the operand behind a `##`: whether the one before it has any token.

@@ -43,8 +43,8 @@ const REFUSED: &[(&str, &[&str])] = &[
         &["IDL0089 1:74"],
     ),
     (
-        "struct S; struct T; local interface L {}; typedef sequence<T> Q; struct S { Q x; }; struct T { L y; }; \
-         interface I { void f(in S x); };",
+        "struct S; struct T; local interface L {}; typedef sequence<T> Q; \
+         struct S { Q x; }; struct T { L y; }; interface I { void f(in S x); };",
         &["IDL0089 1:130"],
     ),
     // A name keeps its meaning to the end of the scopes around its use.

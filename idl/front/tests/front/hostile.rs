@@ -174,6 +174,14 @@ fn macros_that_make_tokens_are_stopped() {
     assert_eq!(codes(&outcome(&literal)), []);
     let lines = "__LINE__ __FILE__\n".repeat(MANY * 10);
     assert_eq!(codes(&outcome(&format!("#define X(...)\nX({lines})"))), []);
+    // Each parameter of the body is found without a search through all of them.
+    let names: Vec<String> = (0..MANY * 5).map(|number| format!("p{number}")).collect();
+    let (names, body) = (names.join(","), names.join("##"));
+    let many = format!(
+        "#define X({names}) {body}\ntypedef long X({});",
+        ",".repeat(MANY * 5 - 1) + "a"
+    );
+    assert_eq!(codes(&outcome(&many)), []);
     let commas = ",".repeat(MANY * 10);
     assert_eq!(codes(&outcome(&format!("#define X(a, ...)\nX({commas})"))), []);
 }
