@@ -1,132 +1,76 @@
 //! The end of objects of adapters with a servant activator: after the last request, `etherealize` is called,
-//! and only then another incarnation may begin.
-//!
-//! The id of such an object remains taken meanwhile, by a slot that no longer admits requests. Requests for
-//! it are held at their lanes; collocated callers and threads that activate the id again wait. The thread
-//! that deactivates ends the object; if it cannot wait for the last request, because it is inside an upcall
-//! or its time is over, a thread of the adapter's pool does after that request has left.
-//!
-//! Source: CORBA 3.3 part 1, 15.3.6.
+//! and only then another incarnation may begin. Source: CORBA 3.3 part 1, 15.3.6.
 
 use std::{
-    collections::HashMap,
     mem,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc, OnceLock, Weak,
-        atomic::{AtomicBool, AtomicUsize, Ordering, fence},
+        Arc, Weak,
+        atomic::{Ordering, fence},
     },
     time::{Duration, Instant},
 };
 
 use punctual_lane::LaneTask;
-use punctual_os::PiMutex;
 use punctual_poa::{ObjectKey, SlotId};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
-    AnyServant, OrbError, current,
+    OrbError, current,
+    left_behind::Upkeep,
     objects::Objects,
     poa_core::{PoaCore, id_of_slot},
     pools::Pools,
-    request_processing::Incarnate,
     server::ActiveObject,
 };
 
-/// Time between two looks at whether requests have ended, of threads that wait for those of active objects:
-/// such requests announce nothing when they leave, so that they cost nothing more.
-const LOOK_AGAIN: Duration = Duration::from_millis(1);
+/// Time between two examinations of whether requests have ended, of threads that wait for those of active
+/// objects: such requests announce nothing when they leave, so that they cost nothing more.
+const EXAMINED: Duration = Duration::from_millis(1);
 
-/// The deactivated objects of servant activators that no thread waits for.
-#[derive(Default)]
-pub(crate) struct Endings {
-    number: AtomicUsize,
-    left_behind: PiMutex<Vec<LeftBehind>>,
-    /// Set when no lane has threads any longer: the thread that leaves last ends the object.
-    at_departure: AtomicBool,
-    orb: OnceLock<(Weak<Objects>, Weak<Pools>)>,
+/// The objects of an ORB, and the pools whose threads end them.
+///
+/// The id of an ending object remains taken, by a slot that no longer admits requests. Requests for it are
+/// held at their lanes; collocated callers and threads that activate the id again wait. The thread that
+/// deactivates ends the object; if it cannot wait for the last request, because it is inside an upcall or its
+/// time is over, a thread of the adapter's pool does after that request has left.
+pub(crate) struct ObjectUpkeep {
+    objects: Weak<Objects>,
+    pools: Weak<Pools>,
 }
 
-/// A deactivated object. The thread that takes this off the list is responsible for the slot.
-struct LeftBehind {
-    slot: u32,
-    poa: Arc<PoaCore>,
-    /// Whether a lane has been given the task of looking at it.
-    posted: bool,
+impl ObjectUpkeep {
+    /// Lets these pools end these objects.
+    pub(crate) fn connect(objects: &Arc<Objects>, pools: &Arc<Pools>) {
+        objects.endings.connect(Box::new(Self {
+            objects: Arc::downgrade(objects),
+            pools: Arc::downgrade(pools),
+        }));
+    }
 }
 
-impl Endings {
-    /// Introduces the objects, and the pools whose threads end them.
-    pub(crate) fn connect(&self, objects: &Arc<Objects>, pools: &Arc<Pools>) {
-        self.orb
-            .get_or_init(|| (Arc::downgrade(objects), Arc::downgrade(pools)));
+impl Upkeep for ObjectUpkeep {
+    fn are_shut_down(&self) -> bool {
+        self.pools.upgrade().is_none_or(|pools| pools.are_shut_down())
     }
 
-    fn pools(&self) -> Option<Arc<Pools>> {
-        self.orb.get()?.1.upgrade()
-    }
-
-    pub(crate) fn are_shut_down(&self) -> bool {
-        self.pools().is_none_or(|pools| pools.are_shut_down())
-    }
-
-    /// Has the objects ended by the threads that leave them last.
-    fn end_at_departure(&self) {
-        self.at_departure.store(true, Ordering::SeqCst);
-    }
-
-    /// Has the object in this slot ended if it has been left behind, because its last request has left.
-    #[inline]
-    pub(crate) fn left(&self, slot: u32) {
-        // The fence of `Departures::announce`, before this, is the partner of that in `leave_to_lane`.
-        if self.number.load(Ordering::Relaxed) > 0 {
-            self.end_soon(slot);
+    fn end(&self, slot: u32) {
+        if let Some(objects) = self.objects.upgrade() {
+            objects.end(slot);
         }
     }
 
-    #[cold]
-    fn end_soon(&self, slot: u32) {
-        let Some((objects, pools)) = self.orb.get() else {
-            return;
-        };
-        if self.at_departure.load(Ordering::SeqCst) {
-            if let Some(objects) = objects.upgrade() {
-                objects.end(slot);
-            }
-            return;
-        }
-        let mut list = self.left_behind.lock();
-        let Some(left) = list.iter_mut().find(|left| left.slot == slot && !left.posted) else {
-            return;
-        };
-        left.posted = true;
-        let pool = left.poa.pool_id();
-        drop(list);
-        if let Some(lane) = pools.upgrade().and_then(|pools| pools.lane_for_upkeep(pool)) {
-            let objects = Weak::clone(objects);
+    fn end_on_lane(&self, pool: u32, slot: u32) {
+        if let Some(lane) = self.pools.upgrade().and_then(|pools| pools.lane_for_upkeep(pool)) {
+            let objects = Weak::clone(&self.objects);
             lane.post(Arc::new(EndObject { objects, slot }));
         }
     }
 
-    fn push(&self, left: LeftBehind) {
-        let mut list = self.left_behind.lock();
-        list.push(left);
-        self.number.store(list.len(), Ordering::SeqCst);
-    }
-
-    fn take(&self, slot: u32) -> Option<LeftBehind> {
-        let mut list = self.left_behind.lock();
-        let at = list.iter().position(|left| left.slot == slot)?;
-        let left = list.swap_remove(at);
-        self.number.store(list.len(), Ordering::SeqCst);
-        Some(left)
-    }
-
-    fn slots(&self) -> Vec<u32> {
-        if self.number.load(Ordering::SeqCst) == 0 {
-            return Vec::new();
+    fn release_held(&self) {
+        if let Some(pools) = self.pools.upgrade() {
+            pools.release_held();
         }
-        self.left_behind.lock().iter().map(|left| left.slot).collect()
     }
 }
 
@@ -147,11 +91,7 @@ impl LaneTask for EndObject {
 impl Objects {
     /// Leaves a deactivated object to a thread of its pool, which ends it after its last request.
     pub(crate) fn leave_to_lane(&self, slot: u32, poa: &Arc<PoaCore>) {
-        self.endings.push(LeftBehind {
-            slot,
-            poa: Arc::clone(poa),
-            posted: false,
-        });
+        self.endings.push(slot, poa);
         // A thread that left the object before it was on the list did not see it there.
         fence(Ordering::SeqCst);
         if self.table.is_idle(slot) {
@@ -216,9 +156,7 @@ impl Objects {
         }
         poa.processing.conclude_end();
         self.departures.announce();
-        if let Some(pools) = self.endings.pools() {
-            pools.release_held();
-        }
+        self.endings.release_held();
     }
 
     /// Ends all objects, and drops their servants, when no lane has threads any longer. Those that collocated
@@ -327,68 +265,7 @@ impl Objects {
             if begun.elapsed() >= timeout {
                 return Err(OrbError::RequestsInProgress(timeout));
             }
-            std::thread::sleep(LOOK_AGAIN.min(timeout));
+            std::thread::sleep(EXAMINED.min(timeout));
         }
-    }
-}
-
-/// The servant of an object whose servant activator learns of its end.
-pub(crate) struct Incarnation {
-    /// `None` after the activator has got it.
-    servant: Option<AnyServant>,
-    activator: Arc<dyn Incarnate>,
-    identity: (usize, usize),
-}
-
-impl Incarnation {
-    /// Returns the servant's incarnation if the adapter has a servant activator, which learns of the end of
-    /// all objects, whoever has activated them.
-    pub(crate) fn of(poa: &Arc<PoaCore>, servant: &AnyServant) -> Option<Self> {
-        let activator = Arc::clone(poa.processing.activator()?);
-        let identity = (Arc::as_ptr(poa).addr(), Arc::as_ptr(&servant.servant).addr());
-        Some(Self {
-            servant: Some(servant.clone()),
-            activator,
-            identity,
-        })
-    }
-
-    /// Returns what objects of one adapter with the same servant have in common.
-    pub(crate) fn identity(&self) -> (usize, usize) {
-        self.identity
-    }
-
-    fn etherealize(mut self, id: &[u8], cleanup: bool, remaining_activations: bool) {
-        if let Some(servant) = self.servant.take() {
-            self.activator
-                .etherealize(id, servant, cleanup, remaining_activations);
-        }
-    }
-
-    fn forget(mut self) {
-        self.servant = None;
-    }
-}
-
-/// Numbers of objects with the same servant.
-#[derive(Default)]
-pub(crate) struct Sharers(HashMap<(usize, usize), usize>);
-
-impl Sharers {
-    pub(crate) fn add(&mut self, servant: (usize, usize)) {
-        *self.0.entry(servant).or_default() += 1;
-    }
-
-    /// Removes one object. Returns whether others have its servant.
-    fn remove(&mut self, servant: (usize, usize)) -> bool {
-        let Some(number) = self.0.get_mut(&servant) else {
-            return false;
-        };
-        *number -= 1;
-        let others = *number > 0;
-        if !others {
-            self.0.remove(&servant);
-        }
-        others
     }
 }

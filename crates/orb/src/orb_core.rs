@@ -17,6 +17,7 @@ use crate::{
     ExpiredRequests, InvalidPolicy, OrbError, QueueLimits,
     client::{ClientCore, ClientParts, ConnectionCache},
     configuration::Configuration,
+    endings::ObjectUpkeep,
     lane::Lane,
     lane_data::LaneData,
     mutex::Mutexes,
@@ -89,7 +90,7 @@ impl OrbCore {
             settings.native_code_set,
         ));
         objects.set_root(&root);
-        objects.endings.connect(&objects, &pools);
+        ObjectUpkeep::connect(&objects, &pools);
         let interceptors = Arc::new(settings.interceptors);
         let components = interceptors.establish_components(&root);
         let _ = root.ior_components.set(components);

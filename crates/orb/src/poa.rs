@@ -4,6 +4,7 @@ mod bound;
 mod builder;
 mod destroy;
 mod manager;
+mod notices;
 mod object;
 mod reference;
 mod servants;

@@ -8,14 +8,13 @@ use punctual_stub::{Servant, UserPolicies};
 use punctual_transport::ProtocolPolicy;
 use punctual_types::{Priority, PriorityBand};
 
-use super::{Poa, bound::Bound};
+use super::{Poa, bound::Bound, notices};
 use crate::{
     AnyServant, InvalidPolicy, OnExcess, OrbError, Peers, PoaManager, PriorityModel, QueueLimits,
     ServantActivator, ServantLocator, ThreadPool,
     accepted_priorities::AcceptedPriorities,
     default_servant::DefaultServant,
     limits::checked_queue_limits,
-    notice,
     orb_core::OrbCore,
     poa_core::PoaCore,
     poa_defaults::PoaDefaults,
@@ -533,9 +532,9 @@ impl PoaBuilder {
         let interceptors = &orb.dispatcher.interceptors;
         let components = interceptors.establish_components(&core);
         let _ = core.ior_components.set(components);
-        notice::unless_priority_set(&core);
-        notice::unless_default_served(&core);
-        notice::unless_port_fixed(&core);
+        notices::unless_priority_set(&core);
+        notices::unless_default_served(&core);
+        notices::unless_port_fixed(&core);
         if let Some(limits) = redispatch
             && core.pool.with_lanes
             && let Some(pool) = orb.pools.get(core.pool.id)

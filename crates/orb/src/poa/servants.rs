@@ -56,7 +56,7 @@ pub trait ServantActivator: Send + Sync + 'static {
     fn etherealize(&self, _id: &[u8], _ended: Etherealized) {}
 }
 
-/// What [`ServantActivator::etherealize`] learns of an object that has ended.
+/// Data of [`ServantActivator::etherealize`] about an object that has ended.
 ///
 /// ```
 /// use std::sync::Mutex;

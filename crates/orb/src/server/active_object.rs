@@ -13,14 +13,14 @@ use punctual_types::{
 };
 
 use crate::{
-    PriorityModel, accepted_priorities::Origin, configuration::Configuration, current, endings::Incarnation,
-    lane_data::LaneContext, object_transform::ObjectTransform, poa_core::PoaCore,
+    PriorityModel, accepted_priorities::Origin, configuration::Configuration, current,
+    incarnation::Incarnation, lane_data::LaneContext, object_transform::ObjectTransform, poa_core::PoaCore,
 };
 
 /// Object that requests can reach.
 pub(crate) struct ActiveObject {
     pub(crate) servant: Arc<dyn Servant>,
-    /// What a servant activator gets at its end.
+    /// Data for its servant activator at its end.
     pub(crate) incarnation: Option<Incarnation>,
     pub(crate) poa: Arc<PoaCore>,
     /// Priority model of its adapter, with the object's own priority if it has one. Objects for which it

@@ -18,7 +18,7 @@ use punctual_fixtures::{
 };
 use punctual_os::TaskId;
 
-/// What the activator has been called for, and whether `etherealize` may return.
+/// Calls of the activator, and whether `etherealize` may return.
 #[derive(Default)]
 struct Seen {
     events: Mutex<Vec<String>>,
