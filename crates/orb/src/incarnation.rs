@@ -1,4 +1,4 @@
-//! What a servant activator is told at the end of an object.
+//! Data for a servant activator at the end of an object.
 
 use std::{collections::HashMap, sync::Arc};
 

@@ -150,10 +150,10 @@ limits! {
     /// Longest time for which [`crate::Poa::deactivate`] waits for the requests that the object is executing.
     /// Default 30 s.
     deactivation: Duration = Duration::from_secs(30),
-    /// Requests that each lane of a pool keeps for objects whose last incarnation has not ended yet: a servant
-    /// activator incarnates an object anew only after [`crate::ServantActivator::etherealize`]. Further ones
-    /// are refused with TRANSIENT. The memory is allocated when such an adapter is created. Default: 16
-    /// requests, 64 KiB.
+    /// Requests that each lane of a pool keeps for objects whose last incarnation has not ended yet: a
+    /// servant activator incarnates an object anew only after [`crate::ServantActivator::etherealize`].
+    /// Further ones are refused with TRANSIENT. The memory is allocated when such an adapter is created.
+    /// Default: 16 requests, 64 KiB.
     held_while_ending: QueueLimits = QueueLimits { requests: 16, octets: 64 << 10 },
 }
 
