@@ -66,7 +66,10 @@ fn a_setting_changed_by_another_program_is_not_restored() {
         during: "123456".into(),
     };
     let before = throttling::runtime().unwrap();
-    assert_eq!(change.undo().unwrap(), "has been changed by another program");
+    assert_eq!(
+        change.undo().unwrap(),
+        "left as it is: another program has changed it"
+    );
     assert_eq!(throttling::runtime().unwrap(), before);
 }
 
