@@ -153,8 +153,8 @@ limits! {
     /// Requests that each lane of a pool keeps for objects whose last incarnation has not ended yet: a
     /// servant activator incarnates an object anew only after [`crate::ServantActivator::etherealize`].
     /// Further ones are refused with TRANSIENT. The memory is allocated when such an adapter is created.
-    /// Default: 16 requests, 64 KiB.
-    held_while_ending: QueueLimits = QueueLimits { requests: 16, octets: 64 << 10 },
+    /// At least 1, of 4 KiB each on average. Default 16.
+    held_while_ending: usize = 16,
 }
 
 impl Limits {

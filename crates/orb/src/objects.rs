@@ -78,7 +78,10 @@ impl Objects {
             startup: Startup::new(limits.startup),
             departures,
             endings,
-            held_while_ending: limits.held_while_ending,
+            held_while_ending: QueueLimits {
+                requests: limits.held_while_ending,
+                octets: limits.held_while_ending.saturating_mul(4 << 10),
+            },
             deactivation: limits.deactivation,
             max_key: limits.max_object_key,
             activation: PiMutex::new(Activation {

@@ -120,6 +120,7 @@ limits! {
     resolve_timeout: Span => duration,
     startup: Span => duration,
     deactivation: Span => duration,
+    held_while_ending: usize => same,
 }
 
 impl OrbLimits {
