@@ -70,8 +70,8 @@ fn noted_before_the_equal_goes_on(shape: Shape, requests: i32, of_one_peer: bool
     noted.get(1).copied().unwrap_or(all)
 }
 
-/// The result of the first attempt with at most this many, or the smallest one of twenty: in some attempts the
-/// equal thread becomes ready only after the other one has served everything.
+/// The result of the first attempt with at most this many, or the smallest one of twenty: in some attempts
+/// the equal thread becomes ready only after the other one has served everything.
 fn fewest(limit: usize, attempt: impl Fn() -> usize) -> usize {
     let mut fewest = usize::MAX;
     for _ in 0..20 {
