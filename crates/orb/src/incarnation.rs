@@ -14,7 +14,7 @@ pub(crate) struct Incarnation {
 
 impl Incarnation {
     /// Returns the servant's incarnation if the adapter has a servant activator, which learns of the end of
-    /// all objects, whoever has activated them.
+    /// all objects, including those that the program has activated.
     pub(crate) fn of(poa: &Arc<PoaCore>, servant: &AnyServant) -> Option<Self> {
         let activator = Arc::clone(poa.processing.activator()?);
         let identity = (Arc::as_ptr(poa).addr(), Arc::as_ptr(&servant.servant).addr());
