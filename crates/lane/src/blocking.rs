@@ -64,7 +64,7 @@ impl<H: ServingSlot> Lane<H> {
 impl<H: ServingSlot> Worker<'_, H> {
     /// Serves a connection until it ends, or the lane stops.
     fn serve_dedicated(&mut self, connection: &Arc<Connection<H>>) {
-        let mut consecutive = 0;
+        let mut since_yield = 0;
         // Also of each `write`, in which the thread would wait forever for a peer that does not read.
         let _ = connection
             .stream()
@@ -78,7 +78,7 @@ impl<H: ServingSlot> Worker<'_, H> {
         // can still be read.
         while !connection.state.is_closed()
             && self
-                .serve_dedicated_within_budget(connection, &mut consecutive)
+                .serve_dedicated_within_budget(connection, &mut since_yield)
                 .is_continue()
         {}
     }
@@ -87,10 +87,10 @@ impl<H: ServingSlot> Worker<'_, H> {
     fn serve_dedicated_within_budget(
         &mut self,
         connection: &Arc<Connection<H>>,
-        consecutive: &mut usize,
+        since_yield: &mut usize,
     ) -> ControlFlow<()> {
         if !connection.state.is_unserved() {
-            return self.serve_dedicated_message(connection, consecutive);
+            return self.serve_dedicated_message(connection, since_yield);
         }
         let wait = self.lane.overhead.wait();
         if !wait.is_zero() {
@@ -101,7 +101,7 @@ impl<H: ServingSlot> Worker<'_, H> {
         connection.state.clear_unserved();
         self.served = false;
         let begun = clock::thread_cpu_time();
-        let flow = self.serve_dedicated_message(connection, consecutive);
+        let flow = self.serve_dedicated_message(connection, since_yield);
         self.account_for(connection, begun);
         flow
     }
@@ -109,7 +109,7 @@ impl<H: ServingSlot> Worker<'_, H> {
     fn serve_dedicated_message(
         &mut self,
         connection: &Arc<Connection<H>>,
-        consecutive: &mut usize,
+        since_yield: &mut usize,
     ) -> ControlFlow<()> {
         // No other thread has it: it is in no poller, and a thread that checks its age releases it at once.
         let mut inbound = connection.wait_for_claim();
@@ -128,9 +128,8 @@ impl<H: ServingSlot> Worker<'_, H> {
                 if watched {
                     connection.memory.set_received(inbound.protocol.held());
                 }
-                let more = inbound.protocol.has_message();
                 self.serve_message(connection, inbound, &header)?;
-                self.give_way_after(more, consecutive);
+                self.count_message(since_yield);
                 ControlFlow::Continue(())
             }
             Received::Event(Event::CloseConnection | Event::MessageError | Event::Reply(_))
@@ -155,7 +154,6 @@ impl<H: ServingSlot> Worker<'_, H> {
             // Its thread blocks in `read`, and so reads no replies for others.
             | Received::Event(Event::Cancelled(_) | Event::Progress | Event::BidirectionalOffer) => {
                 self.unless_stopping(connection)?;
-                let more = inbound.protocol.has_message();
                 if watched {
                     connection.memory.set_received(inbound.protocol.held());
                 }
@@ -167,7 +165,7 @@ impl<H: ServingSlot> Worker<'_, H> {
                 if self.lane.connections.memory.is_exceeded() {
                     self.lane.relieve_memory();
                 }
-                self.give_way_after(more, consecutive);
+                self.count_message(since_yield);
                 ControlFlow::Continue(())
             }
         }
@@ -181,12 +179,13 @@ impl<H: ServingSlot> Worker<'_, H> {
         ControlFlow::Continue(())
     }
 
-    /// Counts a message, or part of one. A peer that sends without a pause must not keep the CPU from the
-    /// lane's other threads.
-    fn give_way_after(&self, more: bool, consecutive: &mut usize) {
-        *consecutive = if more { *consecutive + 1 } else { 0 };
-        if *consecutive == MAX_CONSECUTIVE {
-            *consecutive = 0;
+    /// Counts a message, or part of one, and gives way after [`MAX_CONSECUTIVE`] of them: a peer that sends
+    /// without a pause must not keep the CPU from the lane's other threads. Whether the thread had to wait
+    /// for a message is unknown.
+    fn count_message(&self, since_yield: &mut usize) {
+        *since_yield += 1;
+        if *since_yield == MAX_CONSECUTIVE {
+            *since_yield = 0;
             self.give_way();
         }
     }

@@ -212,20 +212,15 @@ impl Endsystem {
         }
     }
 
-    /// Disposes of the storage of a thread without an activation at this host. Returns it where the thread
-    /// has ended and its destructors may run.
-    pub(crate) fn keep_storage(
-        &self,
-        id: DistributableThreadId,
-        departure: Option<Departure>,
-    ) -> Option<ThreadStorage> {
-        let Departure { storage, outcome } = departure?;
+    /// Disposes of the storage of a thread without an activation at this host, which no OS thread has
+    /// attached any more. Calls its destructors where the thread has ended on an OS thread of the application.
+    pub(crate) fn dispose_of_storage(&self, id: DistributableThreadId, departure: Departure) {
+        let Departure { storage, outcome } = departure;
         match outcome {
-            Outcome::Ended => return Some(storage),
+            Outcome::Ended => storage.clear(),
             Outcome::EndedOnLane => self.retained.discard(storage),
             Outcome::MayReturn => self.retained.retain(id, storage, now()),
         }
-        None
     }
 
     fn start_timer(&self, wanted: bool) -> std::io::Result<()> {

@@ -364,19 +364,19 @@ impl Frame {
     /// Ends the frame. Where the thread ends, destructors of its stored values run here, with nothing
     /// borrowed or locked.
     fn end(self) {
-        if let Some(activation) = self.activation {
-            let endsystem = &activation.endsystem;
-            let departure = endsystem.dispatcher.end(activation.slot, self.number);
-            if let Some(storage) = endsystem.keep_storage(activation.id, departure) {
-                // Still attached: destructors find the other values.
-                storage.clear();
-            }
-        }
-        let own = match self.storage_before {
+        let departure = self.activation.as_ref().and_then(|activation| {
+            let dispatcher = &activation.endsystem.dispatcher;
+            dispatcher.end(activation.slot, self.number)
+        });
+        // First: the last reference calls the destructors, and it must not be the one of this OS thread where
+        // the storage is handed to a housekeeper.
+        drop(match self.storage_before {
             Some(before) => storage::attach(before),
             None => storage::detach(),
-        };
-        drop(own);
+        });
+        if let (Some(activation), Some(departure)) = (self.activation, departure) {
+            activation.endsystem.dispose_of_storage(activation.id, departure);
+        }
     }
 }
 

@@ -181,14 +181,8 @@ fn a_call_back_finds_what_the_thread_has_stored_and_locked() {
     drop(other_home);
 }
 
-/// Not in each run: sometimes a thread of the lane destroys the first storage itself, for an unknown reason.
 #[test]
 fn threads_that_end_on_a_lane_are_destroyed_by_the_housekeeper() {
-    let holds = (0..20).any(|_| std::panic::catch_unwind(end_on_a_lane).is_ok());
-    assert!(holds, "in none of twenty attempts");
-}
-
-fn end_on_a_lane() {
     let (home, driver) = (Host::start(), Host::start());
     let (sender, destroyed) = mpsc::channel();
     let sender: Mutex<Sender<_>> = Mutex::new(sender);
@@ -213,9 +207,12 @@ fn end_on_a_lane() {
     let _housekeeper = Housekeeper::start(visitors, spec, move || clock.now()).unwrap();
     let place = driver.reaches(&home);
     let by_housekeeper = |value| (value, Some(Housekeeper::NAME.to_owned()));
-    // Oneway: a thread of its own, which ends with the request.
-    driver.begin(|| place.leave(1)).unwrap();
-    assert_eq!(destroyed.recv_timeout(TIMEOUT).unwrap(), by_housekeeper(1));
+    // Oneway: a thread of its own, which ends with the request. Often, because the housekeeper may be faster
+    // than the lane.
+    for _ in 0..200 {
+        driver.begin(|| place.leave(1)).unwrap();
+        assert_eq!(destroyed.recv_timeout(TIMEOUT).unwrap(), by_housekeeper(1));
+    }
     // Cancelled there.
     let cancelled = driver.begin(|| place.visit(2)).unwrap_err();
     assert_eq!(cancelled.kind, SystemExceptionKind::ThreadCancelled);
