@@ -160,8 +160,8 @@ table! {
     MESSAGE_TRUNCATED = 4, Marshal,
         "the data ends before the value does; check that both sides were compiled from the same IDL";
     MESSAGE_TOO_LARGE = 5, ImpLimit,
-        "the message exceeds the size limit; raise `max_message_size` on the side that refused it: the \
-         server if this is raised by the server, else this program";
+        "the message exceeds the size limit of the ORB that raises this; raise its `max_message_size`, or send \
+         less at a time";
     LENGTH_IMPOSSIBLE = 6, Marshal,
         "a length exceeds the data that follows it; check that both sides were compiled from the same IDL";
     BOUND_EXCEEDED = 7, Marshal,

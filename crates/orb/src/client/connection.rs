@@ -23,7 +23,7 @@ use super::{
     connection_key::{Band, ConnectionKey, Purpose},
     deadline::{Deadline, Deadlines},
     endpoint::Endpoint,
-    reply_view::ReplyView,
+    reply_view::{ReplyView, Sender},
     request_buffer::{Announced, RequestEncoding},
 };
 use crate::{Limits, unstarted_servers};
@@ -373,6 +373,7 @@ impl ClientConnection {
             header: &reply.header,
             fragment_starts: receive.fragment_starts(),
             char_set: receive.char_set(),
+            sender: Sender::Exclusive(self.endpoint()),
         }
     }
 }

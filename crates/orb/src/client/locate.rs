@@ -68,7 +68,7 @@ impl Reference {
             Ok(replied) => replied,
             Err(closed) => return Ok(Attempt::Again(closed)),
         };
-        let located = decode_locate_reply(route, connection.view(&reply).message, &reply.header);
+        let located = decode_locate_reply(route, &connection.view(&reply));
         self.keep(connection);
         located
     }

@@ -2,8 +2,8 @@
 
 use punctual_cdr::{CdrError, Decode, Ior};
 use punctual_giop::{
-    AddressingDisposition, LocateReplyHeader, LocateStatus, MessageHeader, REFUSED_PRIORITY, ReplyHeader,
-    ReplyStatus, connection::ReplyBody, decode_refused_priority, decode_system_exception,
+    AddressingDisposition, LocateReplyHeader, LocateStatus, REFUSED_PRIORITY, ReplyHeader, ReplyStatus,
+    connection::ReplyBody, decode_refused_priority, decode_system_exception,
 };
 use punctual_stub::{Call, Phase};
 use punctual_types::{Completion, Detail, Minor, Priority, SystemException, SystemExceptionKind};
@@ -44,7 +44,7 @@ impl Reference {
                 }
                 ReplyStatus::SystemException => {
                     let exception = decode_system_exception(&mut decoder)?;
-                    Err(with_priorities(&view, with_subject(exception, route)).of_reply())
+                    Err(with_priorities(&view, with_subject(&view, exception, route)).of_reply())
                 }
                 ReplyStatus::LocationForward | ReplyStatus::LocationForwardPerm => {
                     Ok(Attempt::Forward(Ior::decode(&mut decoder)?))
@@ -61,14 +61,14 @@ impl Reference {
 /// Adds the subject of an exception to its text: the object key, if people can read it, to OBJECT_NOT_EXIST
 /// (unless it may be of another object, which a servant has called), the address of the server to others.
 #[cold]
-fn with_subject(exception: SystemException, route: &Route) -> SystemException {
+fn with_subject(view: &ReplyView<'_>, exception: SystemException, route: &Route) -> SystemException {
     let key = &route.object_key;
     let is_of_key =
         exception.kind == SystemExceptionKind::ObjectNotExist && exception.completed == Completion::No;
     if is_of_key && key.iter().all(u8::is_ascii_graphic) {
         exception.with_detail(&Detail::key(key))
     } else {
-        route.named_in(exception)
+        view.sender.named_in(exception)
     }
 }
 
@@ -91,17 +91,16 @@ fn with_priorities(view: &ReplyView<'_>, exception: SystemException) -> SystemEx
 /// Decodes a LocateReply: whether the object exists at the server.
 pub(super) fn decode_locate_reply(
     route: &Route,
-    message: &[u8],
-    header: &MessageHeader,
+    view: &ReplyView<'_>,
 ) -> Result<Attempt<bool>, SystemException> {
-    let reply = LocateReplyHeader::decode(message, header).and_then(|reply| {
+    let reply = LocateReplyHeader::decode(view.message, view.header).and_then(|reply| {
         Ok(match reply.status {
             LocateStatus::UnknownObject => Ok(Attempt::Done(false)),
             LocateStatus::ObjectHere => Ok(Attempt::Done(true)),
             LocateStatus::ObjectForward | LocateStatus::ObjectForwardPerm => {
                 Ok(Attempt::Forward(reply.forward()?))
             }
-            LocateStatus::SystemException => Err(route.named_in(reply.system_exception()?).of_reply()),
+            LocateStatus::SystemException => Err(view.sender.named_in(reply.system_exception()?).of_reply()),
             LocateStatus::NeedsAddressingMode => readdress(route, reply.addressing_mode()?),
         })
     });

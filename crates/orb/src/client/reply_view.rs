@@ -2,6 +2,11 @@
 
 use punctual_cdr::{CharSet, Decoder};
 use punctual_giop::MessageHeader;
+use punctual_lane::ReplyBuffer;
+use punctual_types::SystemException;
+
+use super::{endpoint::Endpoint, shared_purpose::SharedPurpose};
+use crate::lane::SharedConnection;
 
 /// A reply that borrows its octets.
 pub(super) struct ReplyView<'m> {
@@ -11,14 +16,48 @@ pub(super) struct ReplyView<'m> {
     /// Offsets at which fragments of GIOP 1.1 begin.
     pub(super) fragment_starts: &'m [usize],
     pub(super) char_set: CharSet,
+    pub(super) sender: Sender<'m>,
+}
+
+/// Server that has sent a reply, by its connection.
+#[derive(Clone, Copy)]
+pub(super) enum Sender<'m> {
+    Exclusive(&'m Endpoint),
+    Shared(&'m SharedPurpose),
 }
 
 impl<'m> ReplyView<'m> {
+    /// Returns a view of a reply that a lane has read from a shared connection.
+    pub(super) fn of_shared(
+        connection: &'m SharedConnection,
+        buffer: &'m ReplyBuffer,
+        header: &'m MessageHeader,
+    ) -> Self {
+        Self {
+            message: &buffer.message[..header.total_size()],
+            header,
+            fragment_starts: &buffer.fragment_starts,
+            char_set: connection.code_sets().char,
+            sender: Sender::Shared(connection.purpose()),
+        }
+    }
+
     /// Returns a decoder of what begins at `offset`.
     pub(super) fn decoder(&self, offset: usize) -> Decoder<'m> {
         Decoder::new(self.message, self.header.endian)
             .with_char_set(self.char_set)
             .with_fragments(self.fragment_starts)
             .at(offset)
+    }
+}
+
+impl Sender<'_> {
+    /// Names its address in the text of an exception.
+    #[cold]
+    pub(super) fn named_in(self, exception: SystemException) -> SystemException {
+        match self {
+            Self::Exclusive(endpoint) => endpoint.named_in(exception),
+            Self::Shared(purpose) => purpose.named_in(exception),
+        }
     }
 }

@@ -209,15 +209,6 @@ impl Route {
         }
     }
 
-    /// Names its first endpoint in the text of an exception.
-    #[cold]
-    pub(super) fn named_in(&self, exception: SystemException) -> SystemException {
-        match self.endpoints.first() {
-            Some(first) => first.endpoint.named_in(exception),
-            None => exception,
-        }
-    }
-
     /// Returns the endpoints for a caller of this priority, the preferred one first.
     ///
     /// Source: the rules of TAO's clients, so that a reference leads to the same lane. `band` is the result

@@ -135,12 +135,7 @@ impl Reference {
         })?;
         match result {
             Attempt::Done(Some(ReceivedReply { header, body, .. })) => {
-                let view = ReplyView {
-                    message: &reply_buffer.message[..header.total_size()],
-                    header: &header,
-                    fragment_starts: &reply_buffer.fragment_starts,
-                    char_set: connection.code_sets().char,
-                };
+                let view = ReplyView::of_shared(connection, reply_buffer, &header);
                 self.show_reply(seen, &view, body);
                 self.decode_reply(view, body, route, call)
             }
@@ -175,7 +170,7 @@ impl Reference {
         })?;
         match result {
             Attempt::Done(Some(ReceivedReply { header, .. })) => {
-                decode_locate_reply(route, &reply_buffer.message[..header.total_size()], &header)
+                decode_locate_reply(route, &ReplyView::of_shared(connection, reply_buffer, &header))
             }
             Attempt::Done(None) => Ok(Attempt::Done(false)),
             Attempt::Again(error) => Ok(Attempt::Again(error)),

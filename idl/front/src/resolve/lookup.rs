@@ -55,7 +55,7 @@ impl Resolver<'_> {
                 self.report(diagnostic.with_help(help));
                 return None;
             };
-            entity = match self.find_in(scope, part) {
+            entity = match self.find_in(scope, part, false) {
                 Some(entity) => entity,
                 None => {
                     let message = format!("`{}` is not declared in `{}`", part.name, through.name);
@@ -84,7 +84,7 @@ impl Resolver<'_> {
     ) -> Option<Entity> {
         let mut at = Some(start);
         while let Some(scope) = at {
-            if let Some(entity) = self.find_in(scope, name) {
+            if let Some(entity) = self.find_in(scope, name, !absolute) {
                 return Some(entity);
             }
             at = self.scopes[scope.0].parent;
@@ -166,8 +166,9 @@ impl Resolver<'_> {
         Some(format!("did you mean `::{}`?", found.scoped_name))
     }
 
-    /// Finds a name in a scope and, for an interface or value type, in its bases.
-    fn find_in(&mut self, scope: ScopeId, name: &Ident) -> Option<Entity> {
+    /// Finds a name in a scope and, for an interface or value type, in its bases. `outwards`: one that is not
+    /// found is searched in the enclosing scopes.
+    fn find_in(&mut self, scope: ScopeId, name: &Ident, outwards: bool) -> Option<Entity> {
         let key = name.name.to_lowercase();
         let found = self.find_entries(scope, &key);
         let (first, others) = found.split_first()?;
@@ -180,18 +181,32 @@ impl Resolver<'_> {
                     .with_help("qualify it with the name of the interface that is meant"),
             );
         }
-        if first.name != name.name {
-            let message = format!("`{}` is declared as `{}`", name.name, first.name);
-            self.report(
-                Diagnostic::new(Code::WrongCase, name.span, message)
-                    .with_label(first.span, "declared here")
-                    .with_help(format!(
-                        "write `{}`: the case must be the same everywhere",
-                        first.name
-                    )),
-            );
+        if first.name == name.name {
+            return Some(first.entity);
         }
-        Some(first.entity)
+        let hidden = outwards.then(|| self.hidden_by_case(scope, &key, name)).flatten();
+        let help = match &hidden {
+            Some(hidden) => format!(
+                "rename that one, or qualify the one that is meant: `{}`",
+                self.absolute(hidden)
+            ),
+            None => format!("write `{}`: the case must be the same everywhere", first.name),
+        };
+        let message = format!("`{}` is declared as `{}`", name.name, first.name);
+        self.report(
+            Diagnostic::new(Code::WrongCase, name.span, message)
+                .with_label(first.span, "declared here")
+                .with_help(help),
+        );
+        // One error for one mistake: the meaning is the intended one.
+        Some(hidden.unwrap_or(first.clone()).entity)
+    }
+
+    /// The entry of an enclosing scope whose name has the same case, which one of another case hides.
+    fn hidden_by_case(&self, scope: ScopeId, key: &str, name: &Ident) -> Option<Entry> {
+        let enclosing = std::iter::successors(self.scopes[scope.0].parent, |at| self.scopes[at.0].parent);
+        let mut entries = enclosing.flat_map(|scope| self.find_entries(scope, key));
+        entries.find(|entry| entry.name == name.name)
     }
 
     /// The entry of a scope or, if it has none, those of its bases; an entry hides those of its scope's

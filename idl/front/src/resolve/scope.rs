@@ -189,7 +189,7 @@ impl Resolver<'_> {
     }
 
     /// Absolute name of what an entry denotes.
-    fn absolute(&self, entry: &Entry) -> String {
+    pub(super) fn absolute(&self, entry: &Entry) -> String {
         match entry.entity {
             Entity::Definition(id) => format!("::{}", self.spec[id].scoped_name),
             // An enumerator belongs to the scope around its enumeration; an operation, to its interface.

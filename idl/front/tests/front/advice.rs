@@ -183,3 +183,16 @@ fn a_name_that_was_used_is_qualified_as_the_help_says() {
         accepted(&text.replacen(used, qualified, 1));
     }
 }
+
+#[test]
+fn a_name_that_another_case_hides_is_qualified_as_the_help_says() {
+    let text = "module N { struct Note { long x; }; interface I { void note(in Note one); }; };";
+    let outcome = outcome(text);
+    assert_eq!(findings(&outcome), ["IDL0043 1:64"]);
+    let help = outcome.diagnostics[0].help.as_deref().unwrap();
+    assert_eq!(
+        help,
+        "rename that one, or qualify the one that is meant: `::N::Note`"
+    );
+    accepted(&text.replacen("in Note", "in ::N::Note", 1));
+}

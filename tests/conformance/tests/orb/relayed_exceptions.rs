@@ -1,15 +1,18 @@
 //! Servants that pass on the exception of a call of their own: what their clients receive.
 
 use punctual::{
-    Completion, Minor, ObjectRef, SystemException, SystemExceptionKind as Kind,
+    Completion, Minor, ObjectRef, Priority, PriorityModel, SystemException, SystemExceptionKind as Kind,
     any::{Any, Kind as TypeKind, TypeCode},
     dynamic::{DynamicServant, RequestError, Upcall},
 };
 use punctual_fixtures::{
     conformance::ProbeRef,
     peer::{NOBODY, Peer},
+    priorities::{HIGH, LOW},
+    priority,
+    real_time::{RealTime, ordinary_client},
     recorder::resolve,
-    server::{Profile, Server, client, reference},
+    server::{Profile, Server, Setup, client, reference},
     wire::DIALECTS,
 };
 
@@ -70,6 +73,37 @@ fn the_text_names_the_server_that_raised_it() {
         own.starts_with("CORBA::TRANSIENT (minor Punctual 17, not completed): no server is listening "),
         "{own}"
     );
+}
+
+/// Each lane has a port, and the first one of the reference is not that of every call.
+#[test]
+fn the_text_names_the_lane_that_raised_it() {
+    let setup = Setup {
+        pool: |pool| pool.lane(priority(LOW), 1).lane(priority(HIGH), 1),
+        model: Some(PriorityModel::ClientPropagated {
+            default: priority(LOW),
+        }),
+        ..Setup::default()
+    };
+    let (server, client) = (setup.start(), ordinary_client());
+    let dead: ProbeRef = client.resolve(&dead(&server).to_ior()).unwrap();
+    let probe = server.reference_for(&client);
+    let pool = client.threadpool().lane(Priority::MAX, 1).build().unwrap();
+    client.set_reply_threadpool(&pool).unwrap();
+    let lanes = RealTime::of(&server.probe);
+    assert_eq!(lanes.endpoints, [LOW, HIGH]);
+    for (own, port) in lanes.endpoints.into_iter().zip(lanes.ports) {
+        client.current().set_priority(priority(own)).unwrap();
+        let at = format!("raised by the server at iiop://127.0.0.1:{port}, ");
+        let exclusive = probe.forward(Some(&dead), 1).unwrap_err().to_string();
+        assert!(exclusive.contains(&at), "{exclusive}");
+        let shared = probe
+            .forward_async(Some(&dead), 1)
+            .wait()
+            .unwrap_err()
+            .to_string();
+        assert!(shared.contains(&at), "{shared}");
+    }
 }
 
 /// Passes on the exception of a call of its own, or refuses.

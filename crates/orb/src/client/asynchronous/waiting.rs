@@ -46,12 +46,7 @@ impl Reference {
         };
         match self.conclude(lane, shared, request_id, outcome)? {
             Attempt::Done(ReceivedReply { header, body, .. }) => {
-                let view = ReplyView {
-                    message: &reply_buffer.message[..header.total_size()],
-                    header: &header,
-                    fragment_starts: &reply_buffer.fragment_starts,
-                    char_set: shared.code_sets().char,
-                };
+                let view = ReplyView::of_shared(shared, reply_buffer, &header);
                 self.show_reply(seen, &view, body);
                 let attempt = self.decode_reply(view, body, route, call)?;
                 Ok(attempt.map(Some))
