@@ -24,7 +24,6 @@ use crate::{
     current,
     interception::PiCurrent,
     orb_core::OrbCore,
-    unstarted_servers,
 };
 
 pub use self::{
@@ -580,7 +579,7 @@ impl Orb {
     /// ```
     pub fn run(&self) {
         let core = self.core();
-        unstarted_servers::remove(&core.pools.default_pool().info);
+        core.pools.start_default();
         core.objects.end_startup();
         core.pools.default_lane().work_on_calling_thread(&core.dispatcher);
         core.end();

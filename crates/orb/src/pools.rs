@@ -30,6 +30,8 @@ pub(crate) struct Pools {
     listening: PiMutex<()>,
     last_id: AtomicU32,
     shut_down: AtomicBool,
+    /// Whether the default pool has objects, and no thread has called `Orb::run`.
+    unserved: AtomicBool,
 }
 
 /// Thread pool with its lanes.
@@ -51,6 +53,7 @@ impl Pools {
             listening: PiMutex::new(()),
             last_id: AtomicU32::new(DEFAULT_POOL),
             shut_down: AtomicBool::new(false),
+            unserved: AtomicBool::new(false),
         }
     }
 
@@ -151,7 +154,23 @@ impl Pools {
         // Threads that activate their first objects at the same time would take each other's endpoints for
         // those of another process.
         let _turn = self.listening.lock();
-        Ok(self.default_lane().listen(&self.endpoints)?)
+        self.default_lane().listen(&self.endpoints)?;
+        let unserved = unstarted_servers::has(&self.default.info);
+        self.unserved.store(unserved, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// A thread serves the default pool from now on.
+    pub(crate) fn start_default(&self) {
+        let _turn = self.listening.lock();
+        unstarted_servers::remove(&self.default.info);
+        self.unserved.store(false, Ordering::Relaxed);
+    }
+
+    /// Returns whether the default pool has objects, and no thread has called `Orb::run`.
+    #[inline]
+    pub(crate) fn have_unserved_objects(&self) -> bool {
+        self.unserved.load(Ordering::Relaxed)
     }
 
     /// Returns whether a lane of any pool listens at this address.

@@ -313,6 +313,12 @@ impl ClientConnection {
         }
     }
 
+    /// Waits for octets without reading them; returns whether none have come within this time.
+    #[cold]
+    pub(super) fn is_silent_for(&mut self, time: Duration) -> bool {
+        matches!(self.stream.wait_readable(time), Ok(false))
+    }
+
     /// Waits for octets and reads once; may return without any. `fine`: waits on the high-resolution timer,
     /// and not in the read.
     fn read(

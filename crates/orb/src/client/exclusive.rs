@@ -1,7 +1,7 @@
 //! Step 5 of a call, over an exclusive connection: the request is encoded (step 6) and sent, and the thread
 //! waits for the reply in its own `read`; step 7 follows.
 
-use std::convert::Infallible;
+use std::{convert::Infallible, time::Duration};
 
 use punctual_flight::{Event, Record, record};
 use punctual_giop::{
@@ -9,6 +9,7 @@ use punctual_giop::{
     connection::{self, ReceivedReply},
 };
 use punctual_lane::{CallEnd, serve_until_readable};
+use punctual_os::Notice;
 use punctual_stub::{Call, Response};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
@@ -19,6 +20,7 @@ use super::{
     call_frame::CallFrame,
     connection::{ANSWER, ClientConnection, ServeWhileWaiting, timed_out},
     connection_cache::PooledConnection,
+    deadline::Deadline,
     endpoint::Cancellation,
     reference::Reference,
     route::Route,
@@ -71,6 +73,9 @@ impl Reference {
                 if !has_reply {
                     self.keep(connection);
                     return Ok(Attempt::Done(()));
+                }
+                if self.core.pools.have_unserved_objects() {
+                    report_unserved_objects(&mut connection, context);
                 }
                 self.receive(connection, MessageType::Reply, request_id, context)?
             }
@@ -275,6 +280,24 @@ fn await_reply(
             // anything else. The server may have sent many of them before the next read checks the time.
             _ => check_reply_time(context)?,
         }
+    }
+}
+
+/// Reports once per process that a call has had no reply for a while, and that no thread serves the objects
+/// of its ORB: a server that calls them back would wait for this thread, which waits for the server.
+#[cold]
+fn report_unserved_objects(connection: &mut ClientConnection, context: CallContext<'_>) {
+    const PATIENCE: Duration = Duration::from_secs(2);
+    static NOTICE: Notice = Notice::new(
+        "punctual: a call has had no reply for a while, and no thread serves the objects of this ORB; if the \
+         server calls one of them before it replies, both wait for each other: call `orb.run()` on another \
+         thread, or give the adapter a thread pool\n",
+    );
+    let half = |deadline: Deadline| deadline.left() / 2;
+    let patience = context.deadlines.reply.map_or(PATIENCE, half).min(PATIENCE);
+    let waits_here = context.policies.wait_strategy == WaitStrategy::Blocking;
+    if waits_here && connection.is_silent_for(patience) {
+        NOTICE.send();
     }
 }
 

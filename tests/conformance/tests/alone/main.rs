@@ -7,6 +7,7 @@ mod inversion_sources;
 mod lane_memory;
 mod large_messages;
 mod locked_memory;
+mod notices;
 mod primitives;
 mod priority_inversion_with_bands;
 mod rt_mutex;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         lane_memory::ten_lanes_take_less_than_ten_mebibytes_of_locked_memory,
         lane_memory::ten_lanes_with_resident_stacks_take_more,
         locked_memory::locked_memory_is_resident_before_it_is_touched,
+        notices::a_callback_that_no_thread_serves_is_reported,
         primitives::primitives_of_the_request_path_keep_their_budgets,
         priority_inversion_with_bands::only_lanes_and_bands_together_let_the_urgent_one_pass,
         priority_inversion_with_bands::the_urgent_one_interrupts_what_runs,
