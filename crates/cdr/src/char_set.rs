@@ -1,5 +1,12 @@
 //! Transmission code sets.
 
+mod upper_halves;
+
+#[cfg(test)]
+mod tests;
+
+use upper_halves::UPPER_HALVES;
+
 /// The transmission code set of `char` and `string` on a connection.
 ///
 /// ```
@@ -17,6 +24,78 @@ pub enum CharSet {
     Utf8,
     /// ASCII: what is understood of text in a code set that this ORB does not have.
     Ascii,
+    /// ISO-8859-2, Latin alphabet No. 2: Central Europe.
+    Iso8859_2,
+    /// ISO-8859-3, Latin alphabet No. 3: Esperanto and Maltese.
+    Iso8859_3,
+    /// ISO-8859-4, Latin alphabet No. 4: the Baltic.
+    Iso8859_4,
+    /// ISO-8859-5, Cyrillic.
+    Iso8859_5,
+    /// ISO-8859-6, Arabic.
+    Iso8859_6,
+    /// ISO-8859-7, Greek.
+    Iso8859_7,
+    /// ISO-8859-8, Hebrew.
+    Iso8859_8,
+    /// ISO-8859-9, Latin alphabet No. 5: Turkish.
+    Iso8859_9,
+    /// ISO-8859-10, Latin alphabet No. 6: Northern Europe.
+    Iso8859_10,
+    /// ISO-8859-11, Thai.
+    Iso8859_11,
+    /// ISO-8859-13, Latin alphabet No. 7: the Baltic.
+    Iso8859_13,
+    /// ISO-8859-14, Latin alphabet No. 8: Celtic languages.
+    Iso8859_14,
+    /// ISO-8859-15, Latin alphabet No. 9: Western Europe, with the euro sign.
+    Iso8859_15,
+    /// ISO-8859-16, Latin alphabet No. 10: South-Eastern Europe.
+    Iso8859_16,
+    /// windows-1250, Central Europe.
+    Windows1250,
+    /// windows-1251, Cyrillic.
+    Windows1251,
+    /// windows-1252, Western Europe.
+    Windows1252,
+    /// windows-1253, Greek.
+    Windows1253,
+    /// windows-1254, Turkish.
+    Windows1254,
+    /// windows-1255, Hebrew.
+    Windows1255,
+    /// windows-1256, Arabic.
+    Windows1256,
+    /// windows-1257, the Baltic.
+    Windows1257,
+    /// windows-1258, Vietnamese.
+    Windows1258,
+}
+
+impl CharSet {
+    /// Returns the octet that stands for a character; `None` if no single one does.
+    pub(crate) fn octet(self, character: char) -> Option<u8> {
+        if character.is_ascii() || self == Self::Latin1 {
+            return u8::try_from(character).ok();
+        }
+        let unit = u16::try_from(character).ok()?;
+        let index = self.upper_half()?.iter().position(|known| *known == unit)?;
+        u8::try_from(0x80 + index).ok()
+    }
+
+    /// Returns the character that a single octet stands for; `None` if there is none.
+    pub(crate) fn character(self, octet: u8) -> Option<char> {
+        if octet.is_ascii() || self == Self::Latin1 {
+            return Some(octet.into());
+        }
+        let unit = self.upper_half()?[usize::from(octet & 0x7f)];
+        char::from_u32(unit.into()).filter(|character| *character != '\0')
+    }
+
+    fn upper_half(self) -> Option<&'static [u16; 0x80]> {
+        let index = (self as usize).checked_sub(Self::Iso8859_2 as usize)?;
+        UPPER_HALVES.get(index)
+    }
 }
 
 /// The transmission code sets of a connection.
