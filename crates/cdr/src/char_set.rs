@@ -73,9 +73,55 @@ pub enum CharSet {
 }
 
 impl CharSet {
+    /// All of them, in the order of their declaration.
+    pub const ALL: [Self; 26] = [
+        Self::Latin1,
+        Self::Utf8,
+        Self::Ascii,
+        Self::Iso8859_2,
+        Self::Iso8859_3,
+        Self::Iso8859_4,
+        Self::Iso8859_5,
+        Self::Iso8859_6,
+        Self::Iso8859_7,
+        Self::Iso8859_8,
+        Self::Iso8859_9,
+        Self::Iso8859_10,
+        Self::Iso8859_11,
+        Self::Iso8859_13,
+        Self::Iso8859_14,
+        Self::Iso8859_15,
+        Self::Iso8859_16,
+        Self::Windows1250,
+        Self::Windows1251,
+        Self::Windows1252,
+        Self::Windows1253,
+        Self::Windows1254,
+        Self::Windows1255,
+        Self::Windows1256,
+        Self::Windows1257,
+        Self::Windows1258,
+    ];
+
     /// Returns the octet that stands for a character; `None` if no single one does.
     pub(crate) fn octet(self, character: char) -> Option<u8> {
-        if character.is_ascii() || self == Self::Latin1 {
+        match u8::try_from(character) {
+            Ok(ascii @ 0..0x80) => Some(ascii),
+            _ => self.upper_octet(character),
+        }
+    }
+
+    /// Returns the character that a single octet stands for; `None` if there is none.
+    pub(crate) fn character(self, octet: u8) -> Option<char> {
+        match octet {
+            0..0x80 => Some(octet.into()),
+            _ => self.upper_character(octet),
+        }
+    }
+
+    #[inline(never)]
+    fn upper_octet(self, character: char) -> Option<u8> {
+        if self == Self::Latin1 {
             return u8::try_from(character).ok();
         }
         let unit = u16::try_from(character).ok()?;
@@ -83,9 +129,9 @@ impl CharSet {
         u8::try_from(0x80 + index).ok()
     }
 
-    /// Returns the character that a single octet stands for; `None` if there is none.
-    pub(crate) fn character(self, octet: u8) -> Option<char> {
-        if octet.is_ascii() || self == Self::Latin1 {
+    #[inline(never)]
+    fn upper_character(self, octet: u8) -> Option<char> {
+        if self == Self::Latin1 {
             return Some(octet.into());
         }
         let unit = self.upper_half()?[usize::from(octet & 0x7f)];

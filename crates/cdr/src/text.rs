@@ -38,19 +38,26 @@ impl<'a> Decode<'a> for &'a str {
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
         match text(decoder)? {
             Text::Utf8(text) => Ok(text),
-            Text::SingleOctets(octets, char_set) => {
-                let length = utf8_length(octets, char_set);
-                decoder.reserve(length)?;
-                let mut utf8 = ArenaVec::new_in(decoder.arena()?);
-                utf8.try_reserve_exact(length)
-                    .map_err(|_| decoder.error(CdrErrorKind::OutOfMemory))?;
-                for character in characters(octets, char_set) {
-                    utf8.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-                }
-                str::from_utf8(utf8.into_bump_slice()).map_err(|_| decoder.error(CdrErrorKind::TextInvalid))
-            }
+            Text::SingleOctets(octets, char_set) => lend_transcoded(octets, char_set, decoder),
         }
     }
+}
+
+#[inline(never)]
+fn lend_transcoded<'a>(
+    octets: &[u8],
+    char_set: CharSet,
+    decoder: &mut Decoder<'a>,
+) -> Result<&'a str, CdrError> {
+    let length = utf8_length(octets, char_set);
+    decoder.reserve(length)?;
+    let mut utf8 = ArenaVec::new_in(decoder.arena()?);
+    utf8.try_reserve_exact(length)
+        .map_err(|_| decoder.error(CdrErrorKind::OutOfMemory))?;
+    for character in characters(octets, char_set) {
+        utf8.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+    }
+    str::from_utf8(utf8.into_bump_slice()).map_err(|_| decoder.error(CdrErrorKind::TextInvalid))
 }
 
 impl<'a> Decode<'a> for String {
@@ -69,14 +76,23 @@ impl<'a> Decode<'a> for String {
                 reserve(self, text.len(), decoder)?;
                 self.push_str(text);
             }
-            Text::SingleOctets(octets, char_set) => {
-                // `extend` alone would grow in steps, each of which could allocate.
-                reserve(self, utf8_length(octets, char_set), decoder)?;
-                self.extend(characters(octets, char_set));
-            }
+            Text::SingleOctets(octets, char_set) => transcode_into(self, octets, char_set, decoder)?,
         }
         Ok(())
     }
+}
+
+#[inline(never)]
+fn transcode_into(
+    text: &mut String,
+    octets: &[u8],
+    char_set: CharSet,
+    decoder: &mut Decoder<'_>,
+) -> Result<(), CdrError> {
+    // `extend` alone would grow in steps, each of which could allocate.
+    reserve(text, utf8_length(octets, char_set), decoder)?;
+    text.extend(characters(octets, char_set));
+    Ok(())
 }
 
 fn reserve(text: &mut String, octets: usize, decoder: &mut Decoder<'_>) -> Result<(), CdrError> {
@@ -126,6 +142,7 @@ impl Encode for Text<'_> {
 
 /// Encodes the length of text and its characters in the encoder's code set, which has one octet for each;
 /// without the final NUL.
+#[inline(never)]
 fn encode_characters(
     characters: impl Iterator<Item = char> + Clone,
     encoder: &mut Encoder<'_>,
@@ -144,6 +161,7 @@ fn characters(octets: &[u8], char_set: CharSet) -> impl Iterator<Item = char> + 
     octets.iter().filter_map(move |octet| char_set.character(*octet))
 }
 
+#[inline(never)]
 fn utf8_length(octets: &[u8], char_set: CharSet) -> usize {
     characters(octets, char_set).map(char::len_utf8).sum()
 }
@@ -168,6 +186,7 @@ fn text<'a>(decoder: &mut Decoder<'a>) -> Result<Text<'a>, CdrError> {
     }
 }
 
+#[inline(never)]
 fn text_in_single_octets<'a>(octets: &'a [u8], decoder: &Decoder<'_>) -> Result<Text<'a>, CdrError> {
     let char_set = decoder.char_set();
     if octets.iter().all(|octet| char_set.character(*octet).is_some()) {

@@ -17,34 +17,34 @@ pub const UTF_8: u32 = 0x0501_0001;
 /// UTF-16; the fallback for `wchar`.
 pub const UTF_16: u32 = 0x0001_0109;
 
-/// The code sets of `char` that this ORB supports, in order of preference, with their ids.
-const REGISTRY: [(CharSet, u32); 26] = [
-    (CharSet::Utf8, UTF_8),
-    (CharSet::Latin1, ISO_8859_1),
-    (CharSet::Iso8859_2, 0x0001_0002),
-    (CharSet::Iso8859_3, 0x0001_0003),
-    (CharSet::Iso8859_4, 0x0001_0004),
-    (CharSet::Iso8859_5, 0x0001_0005),
-    (CharSet::Iso8859_6, 0x0001_0006),
-    (CharSet::Iso8859_7, 0x0001_0007),
-    (CharSet::Iso8859_8, 0x0001_0008),
-    (CharSet::Iso8859_9, 0x0001_0009),
-    (CharSet::Iso8859_10, 0x0001_000a),
-    (CharSet::Iso8859_11, 0x0001_000b),
-    (CharSet::Iso8859_13, 0x0001_000d),
-    (CharSet::Iso8859_14, 0x0001_000e),
-    (CharSet::Iso8859_15, 0x0001_000f),
-    (CharSet::Iso8859_16, 0x0001_0010),
-    (CharSet::Windows1250, 0x1002_04e2),
-    (CharSet::Windows1251, 0x1002_04e3),
-    (CharSet::Windows1252, 0x1002_04e4),
-    (CharSet::Windows1253, 0x1002_04e5),
-    (CharSet::Windows1254, 0x1002_04e6),
-    (CharSet::Windows1255, 0x1002_04e7),
-    (CharSet::Windows1256, 0x1002_04e8),
-    (CharSet::Windows1257, 0x1002_04e9),
-    (CharSet::Windows1258, 0x1002_04ea),
-    (CharSet::Ascii, ISO_646),
+/// The ids of all code sets of `char`, in the order of [`CharSet::ALL`].
+const IDS: [u32; CharSet::ALL.len()] = [
+    ISO_8859_1,
+    UTF_8,
+    ISO_646,
+    0x0001_0002,
+    0x0001_0003,
+    0x0001_0004,
+    0x0001_0005,
+    0x0001_0006,
+    0x0001_0007,
+    0x0001_0008,
+    0x0001_0009,
+    0x0001_000a,
+    0x0001_000b,
+    0x0001_000d,
+    0x0001_000e,
+    0x0001_000f,
+    0x0001_0010,
+    0x1002_04e2,
+    0x1002_04e3,
+    0x1002_04e4,
+    0x1002_04e5,
+    0x1002_04e6,
+    0x1002_04e7,
+    0x1002_04e8,
+    0x1002_04e9,
+    0x1002_04ea,
 ];
 
 /// The code sets of one side, in a `TAG_CODE_SETS` component.
@@ -69,23 +69,23 @@ impl CodeSetComponentInfo {
     /// Returns the code sets of this ORB as a client: UTF-8 with conversion to all others but ASCII, which
     /// would only lose characters, and UTF-16 for wide characters.
     pub fn ours() -> Self {
-        let all = REGISTRY.iter().map(|(char_set, _)| *char_set);
-        Self::converting(Some(CharSet::Utf8), all.filter(|other| *other != CharSet::Ascii))
+        Self::of(
+            UTF_8,
+            [&[ISO_8859_1], &IDS[CharSet::Iso8859_2 as usize..]].concat(),
+        )
     }
 
     /// Returns the code sets that references of this ORB state, with this native one for `char`: UTF-8 and
     /// ISO-8859-1 are converted. Others are not stated: every client has UTF-8, which has every character.
     pub fn with_native(native: Option<CharSet>) -> Self {
-        Self::converting(native, [CharSet::Utf8, CharSet::Latin1].into_iter())
+        let native = native.map_or(0, char_set_id);
+        let others = [UTF_8, ISO_8859_1].into_iter();
+        Self::of(native, others.filter(|other| *other != native).collect())
     }
 
-    fn converting(native: Option<CharSet>, all: impl Iterator<Item = CharSet>) -> Self {
-        let others = all.filter(|other| Some(*other) != native);
+    fn of(native: u32, conversion: Vec<u32>) -> Self {
         Self {
-            char: CodeSetComponent {
-                native: native.map_or(0, char_set_id),
-                conversion: others.map(char_set_id).collect(),
-            },
+            char: CodeSetComponent { native, conversion },
             wchar: CodeSetComponent {
                 native: UTF_16,
                 conversion: vec![],
@@ -151,8 +151,8 @@ impl CodeSetComponent {
 
 /// Returns the code set with this id, if this ORB supports it.
 pub fn char_set_from_id(id: u32) -> Option<CharSet> {
-    let found = REGISTRY.iter().find(|(_, known)| *known == id);
-    found.map(|(char_set, _)| *char_set)
+    let index = IDS.iter().position(|known| *known == id)?;
+    CharSet::ALL.get(index).copied()
 }
 
 /// Returns the code set for wide text with this id, which a client has announced; one that has announced
@@ -165,9 +165,8 @@ pub const fn wide_char_set_from_id(id: u32) -> WideCharSet {
 }
 
 /// Returns the id of a code set.
-pub fn char_set_id(char_set: CharSet) -> u32 {
-    let found = REGISTRY.iter().find(|(known, _)| *known == char_set);
-    found.map_or(0, |(_, id)| *id)
+pub const fn char_set_id(char_set: CharSet) -> u32 {
+    IDS[char_set as usize]
 }
 
 impl Encode for CodeSetComponentInfo {

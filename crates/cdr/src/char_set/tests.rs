@@ -69,6 +69,15 @@ fn string(octets: &[u8]) -> Vec<u8> {
 }
 
 #[test]
+fn all_code_sets_are_listed_in_order() {
+    for (index, char_set) in CharSet::ALL.into_iter().enumerate() {
+        assert_eq!(char_set as usize, index, "{char_set:?}");
+    }
+    let last = NAMES.map(|(char_set, _)| char_set);
+    assert_eq!(CharSet::ALL[3..], last);
+}
+
+#[test]
 fn each_octet_stands_for_its_character_in_both_directions() {
     for (char_set, name) in NAMES {
         let upper = golden(name);
