@@ -2,7 +2,7 @@
 //!
 //! Source: the mappings that the Unicode Consortium publishes (ISO8859/8859-n.TXT, VENDORS/MICSFT/WINDOWS).
 
-/// What the octets 0x80 to 0xff of each code set stand for, in the order of [`super::CharSet`]; 0: nothing.
+/// The characters of the octets 0x80 to 0xff of each code set, in the order of [`super::CharSet`]; 0: none.
 pub static UPPER_HALVES: [[u16; 128]; 23] = [
     // ISO-8859-2.
     [
