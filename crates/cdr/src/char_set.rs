@@ -104,6 +104,7 @@ impl CharSet {
     ];
 
     /// Returns the octet that stands for a character; `None` if no single one does.
+    #[inline]
     pub(crate) fn octet(self, character: char) -> Option<u8> {
         match u8::try_from(character) {
             Ok(ascii @ 0..0x80) => Some(ascii),
@@ -112,6 +113,7 @@ impl CharSet {
     }
 
     /// Returns the character that a single octet stands for; `None` if there is none.
+    #[inline]
     pub(crate) fn character(self, octet: u8) -> Option<char> {
         match octet {
             0..0x80 => Some(octet.into()),
@@ -119,6 +121,8 @@ impl CharSet {
         }
     }
 
+    // Cold, like its counterpart: the code for ASCII stays short where it is inlined.
+    #[cold]
     #[inline(never)]
     fn upper_octet(self, character: char) -> Option<u8> {
         if self == Self::Latin1 {
@@ -129,6 +133,7 @@ impl CharSet {
         u8::try_from(0x80 + index).ok()
     }
 
+    #[cold]
     #[inline(never)]
     fn upper_character(self, octet: u8) -> Option<char> {
         if self == Self::Latin1 {

@@ -14,12 +14,11 @@ impl Encode for str {
         if self.as_bytes().contains(&0) {
             return Err(encoder.error(CdrErrorKind::ValueNotRepresentable));
         }
-        if encoder.char_set() == CharSet::Utf8 || self.is_ascii() {
-            encoder.length(self.len() + 1)?;
-            encoder.octets(self.as_bytes())?;
-        } else {
-            encode_characters(self.chars(), encoder)?;
+        if encoder.char_set() != CharSet::Utf8 && !self.is_ascii() {
+            return encode_characters(self.chars(), encoder);
         }
+        encoder.length(self.len() + 1)?;
+        encoder.octets(self.as_bytes())?;
         encoder.octets(&[0])
     }
 }
@@ -134,14 +133,14 @@ impl Encode for Text<'_> {
                 encoder.octets(character.encode_utf8(&mut [0; 4]).as_bytes())?;
             }
         } else {
-            encode_characters(characters(octets, char_set), encoder)?;
+            return encode_characters(characters(octets, char_set), encoder);
         }
         encoder.octets(&[0])
     }
 }
 
-/// Encodes the length of text and its characters in the encoder's code set, which has one octet for each;
-/// without the final NUL.
+/// Encodes text in the encoder's code set, which has one octet for each character.
+#[cold]
 #[inline(never)]
 fn encode_characters(
     characters: impl Iterator<Item = char> + Clone,
@@ -154,6 +153,7 @@ fn encode_characters(
         let octet = encoder.char_set().octet(character);
         encoder.push(octet.ok_or_else(|| encoder.error(CdrErrorKind::TextNotInCodeSet))?);
     }
+    encoder.push(0);
     Ok(())
 }
 
