@@ -378,7 +378,7 @@ fn string(code: &TypeCodeView<'_>, from: &mut Decoder<'_>, to: &mut Target<'_, '
     let text = Text::decode(from)?;
     let characters = || match text {
         Text::Utf8(text) => text.chars().count(),
-        Text::Latin1(octets) => octets.len(),
+        Text::SingleOctets(octets, _) => octets.len(),
     };
     expect_within_bound(code, characters, from)?;
     match to {

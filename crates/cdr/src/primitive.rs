@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use zerocopy::{FromBytes, IntoBytes};
 
-use crate::{CdrError, CdrErrorKind, CharSet, Decode, Decoder, Encode, Encoder, Endian, decoder::growth};
+use crate::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, Endian, decoder::growth};
 
 macro_rules! number {
     ($($type:ty),*) => {$(
@@ -160,10 +160,7 @@ impl<'a> Decode<'a> for bool {
 /// IDL `char`: one octet in the code set of the connection.
 impl Encode for char {
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
-        let octet = match encoder.char_set() {
-            CharSet::Latin1 => u8::try_from(*self).ok(),
-            CharSet::Utf8 | CharSet::Ascii => u8::try_from(*self).ok().filter(u8::is_ascii),
-        };
+        let octet = encoder.char_set().octet(*self);
         octet
             .ok_or_else(|| encoder.error(CdrErrorKind::TextNotInCodeSet))?
             .encode(encoder)
@@ -175,10 +172,8 @@ impl<'a> Decode<'a> for char {
 
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
         let octet = u8::decode(decoder)?;
-        if decoder.char_set() != CharSet::Latin1 && !octet.is_ascii() {
-            return Err(decoder.error(CdrErrorKind::TextInvalid));
-        }
-        Ok(octet.into())
+        let character = decoder.char_set().character(octet);
+        character.ok_or_else(|| decoder.error(CdrErrorKind::TextInvalid))
     }
 }
 

@@ -199,7 +199,7 @@ fn values_that_cannot_be_encoded_are_refused() {
     assert_eq!(kind('é', CharSet::Ascii), CdrErrorKind::TextNotInCodeSet);
     assert_eq!(kind("é", CharSet::Ascii), CdrErrorKind::TextNotInCodeSet);
     assert_eq!(
-        kind(Text::Latin1(b"\xe9"), CharSet::Ascii),
+        kind(Text::SingleOctets(b"\xe9", CharSet::Latin1), CharSet::Ascii),
         CdrErrorKind::TextNotInCodeSet
     );
     assert_eq!(kind([0_u64, 1].as_slice(), CharSet::Utf8), CdrErrorKind::TooLarge);

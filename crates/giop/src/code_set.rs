@@ -17,6 +17,36 @@ pub const UTF_8: u32 = 0x0501_0001;
 /// UTF-16; the fallback for `wchar`.
 pub const UTF_16: u32 = 0x0001_0109;
 
+/// The ids of all code sets of `char`, in the order of [`CharSet::ALL`].
+const IDS: [u32; CharSet::ALL.len()] = [
+    ISO_8859_1,
+    UTF_8,
+    ISO_646,
+    0x0001_0002,
+    0x0001_0003,
+    0x0001_0004,
+    0x0001_0005,
+    0x0001_0006,
+    0x0001_0007,
+    0x0001_0008,
+    0x0001_0009,
+    0x0001_000a,
+    0x0001_000b,
+    0x0001_000d,
+    0x0001_000e,
+    0x0001_000f,
+    0x0001_0010,
+    0x1002_04e2,
+    0x1002_04e3,
+    0x1002_04e4,
+    0x1002_04e5,
+    0x1002_04e6,
+    0x1002_04e7,
+    0x1002_04e8,
+    0x1002_04e9,
+    0x1002_04ea,
+];
+
 /// The code sets of one side, in a `TAG_CODE_SETS` component.
 #[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
 pub struct CodeSetComponentInfo {
@@ -36,22 +66,26 @@ pub struct CodeSetComponent {
 }
 
 impl CodeSetComponentInfo {
-    /// Returns the code sets of this ORB as a client: UTF-8 with conversion to ISO-8859-1, and UTF-16 for
-    /// wide characters.
+    /// Returns the code sets of this ORB as a client: UTF-8 with conversion to all others but ASCII, which
+    /// would only lose characters, and UTF-16 for wide characters.
     pub fn ours() -> Self {
-        Self::with_native(Some(CharSet::Utf8))
+        Self::of(
+            UTF_8,
+            [&[ISO_8859_1], &IDS[CharSet::Iso8859_2 as usize..]].concat(),
+        )
     }
 
-    /// Returns the code sets of this ORB with this native one for `char`; others are converted, UTF-8 rather
-    /// than ISO-8859-1.
+    /// Returns the code sets that references of this ORB state, with this native one for `char`: UTF-8 and
+    /// ISO-8859-1 are converted. Others are not stated: every client has UTF-8, which has every character.
     pub fn with_native(native: Option<CharSet>) -> Self {
-        let others = [CharSet::Utf8, CharSet::Latin1].into_iter();
-        let others = others.filter(|other| Some(*other) != native);
+        let native = native.map_or(0, char_set_id);
+        let others = [UTF_8, ISO_8859_1].into_iter();
+        Self::of(native, others.filter(|other| *other != native).collect())
+    }
+
+    fn of(native: u32, conversion: Vec<u32>) -> Self {
         Self {
-            char: CodeSetComponent {
-                native: native.map_or(0, char_set_id),
-                conversion: others.map(char_set_id).collect(),
-            },
+            char: CodeSetComponent { native, conversion },
             wchar: CodeSetComponent {
                 native: UTF_16,
                 conversion: vec![],
@@ -116,13 +150,9 @@ impl CodeSetComponent {
 }
 
 /// Returns the code set with this id, if this ORB supports it.
-pub const fn char_set_from_id(id: u32) -> Option<CharSet> {
-    match id {
-        ISO_8859_1 => Some(CharSet::Latin1),
-        UTF_8 => Some(CharSet::Utf8),
-        ISO_646 => Some(CharSet::Ascii),
-        _ => None,
-    }
+pub fn char_set_from_id(id: u32) -> Option<CharSet> {
+    let index = IDS.iter().position(|known| *known == id)?;
+    CharSet::ALL.get(index).copied()
 }
 
 /// Returns the code set for wide text with this id, which a client has announced; one that has announced
@@ -136,11 +166,7 @@ pub const fn wide_char_set_from_id(id: u32) -> WideCharSet {
 
 /// Returns the id of a code set.
 pub const fn char_set_id(char_set: CharSet) -> u32 {
-    match char_set {
-        CharSet::Latin1 => ISO_8859_1,
-        CharSet::Utf8 => UTF_8,
-        CharSet::Ascii => ISO_646,
-    }
+    IDS[char_set as usize]
 }
 
 impl Encode for CodeSetComponentInfo {

@@ -11,7 +11,8 @@ import sys
 import threading
 import time
 
-from omniORB import BiDirPolicy, CORBA, PortableServer
+# `codesets` for those beyond ISO-8859-1 and UTF-8.
+from omniORB import BiDirPolicy, CORBA, PortableServer, codesets  # noqa: F401
 
 import Interop
 import Interop__POA

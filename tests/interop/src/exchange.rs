@@ -4,7 +4,7 @@
 use std::{fmt::Debug, thread, time::Duration};
 
 use punctual::{
-    Limits, Orb, SystemException, WChar, WString,
+    Limits, Orb, OrbBuilder, SystemException, WChar, WString,
     any::{Any, AnyView, Typed},
     value::Shared,
 };
@@ -69,7 +69,15 @@ impl ExchangeServer {
     /// # Panics
     /// If that is impossible.
     pub fn start() -> Self {
-        let orb = orb();
+        Self::of(Orb::builder())
+    }
+
+    /// Like [`Self::start`], with an ORB that has something of its own.
+    ///
+    /// # Panics
+    /// If that is impossible.
+    pub fn of(builder: OrbBuilder) -> Self {
+        let orb = orb(builder);
         let exchange = orb.root_poa().activate(ExchangeServant { orb: orb.clone() });
         let runner = orb.clone();
         Self {
@@ -87,8 +95,8 @@ impl Drop for ExchangeServer {
     }
 }
 
-fn orb() -> Orb {
-    let builder = Orb::builder().listen("iiop://127.0.0.1:0");
+fn orb(builder: OrbBuilder) -> Orb {
+    let builder = builder.listen("iiop://127.0.0.1:0");
     let builder = builder
         .call_timeout(Duration::from_secs(20))
         .limits(Limits::default());
@@ -102,7 +110,7 @@ fn orb() -> Orb {
 /// # Panics
 /// If one fails.
 pub fn check(reference: &str, skipped: &[(&str, &str)]) -> usize {
-    let orb = orb();
+    let orb = orb(Orb::builder());
     let exchange: ExchangeRef = orb.resolve(reference).expect("the server's reference");
     let mut failed = Vec::new();
     let mut passed = 0;

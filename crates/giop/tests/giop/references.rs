@@ -301,6 +301,8 @@ fn a_component_is_found_by_its_tag() {
     assert_eq!(profile.component(TAG_CODE_SETS), Ok(None));
 }
 
+const LATIN_2: u32 = 0x0001_0002;
+
 /// Native, conversions; then wide characters.
 #[test]
 fn a_server_states_its_code_sets() {
@@ -308,6 +310,10 @@ fn a_server_states_its_code_sets() {
         (None, [0, 2, UTF_8, ISO_8859_1, UTF_16, 0]),
         (Some(CharSet::Utf8), [UTF_8, 1, ISO_8859_1, UTF_16, 0, 0]),
         (Some(CharSet::Latin1), [ISO_8859_1, 1, UTF_8, UTF_16, 0, 0]),
+        (
+            Some(CharSet::Iso8859_2),
+            [LATIN_2, 2, UTF_8, ISO_8859_1, UTF_16, 0],
+        ),
     ] {
         let stated = Component::CodeSets(CodeSetComponentInfo::with_native(native));
         let data = stated.encode_in(Endian::Big).unwrap().data;
@@ -316,7 +322,7 @@ fn a_server_states_its_code_sets() {
             .map(|octets| u32::from_be_bytes(octets.try_into().unwrap()))
             .collect();
         assert_eq!(numbers, golden[..numbers.len()], "{native:?}");
-        assert_eq!(numbers.len(), if native.is_none() { 6 } else { 5 });
+        assert_eq!(numbers.len(), 4 + golden[1] as usize, "{native:?}");
     }
 }
 
@@ -324,7 +330,8 @@ fn a_server_states_its_code_sets() {
 #[test]
 fn code_sets_are_negotiated_in_the_order_of_the_specification() {
     const EBCDIC: u32 = 0x1002_0025;
-    const LATIN_2: u32 = 0x0001_0002;
+    const WINDOWS_1251: u32 = 0x1002_04e3;
+    const ASCII: u32 = ISO_646;
     const UCS_4: u32 = 0x0001_0104;
     let ours = CodeSetComponentInfo::ours();
     let component = |native, conversion: &[u32]| CodeSetComponent {
@@ -342,14 +349,19 @@ fn code_sets_are_negotiated_in_the_order_of_the_specification() {
         (narrow(UTF_8, &[ISO_8859_1]), Ok(CharSet::Utf8)),
         // The server's native one, because the client can convert: TAO and omniORB.
         (narrow(ISO_8859_1, &[UTF_8]), Ok(CharSet::Latin1)),
+        (narrow(LATIN_2, &[ISO_8859_1, UTF_8]), Ok(CharSet::Iso8859_2)),
+        (narrow(WINDOWS_1251, &[UTF_8]), Ok(CharSet::Windows1251)),
         // The client's native one, because the server can convert.
-        (narrow(LATIN_2, &[ISO_8859_1, UTF_8]), Ok(CharSet::Utf8)),
-        // A common conversion code set.
-        (narrow(LATIN_2, &[EBCDIC, ISO_8859_1]), Ok(CharSet::Latin1)),
+        (narrow(EBCDIC, &[ISO_8859_1, UTF_8]), Ok(CharSet::Utf8)),
+        (narrow(ASCII, &[UTF_8]), Ok(CharSet::Utf8)),
+        // A common conversion code set, the first one of the server.
+        (narrow(EBCDIC, &[ASCII, ISO_8859_1]), Ok(CharSet::Latin1)),
+        (narrow(EBCDIC, &[LATIN_2, ISO_8859_1]), Ok(CharSet::Iso8859_2)),
         // A server without a native one, as ours by default: the client's.
         (narrow(0, &[ISO_8859_1, UTF_8]), Ok(CharSet::Utf8)),
         // The fallback.
         (narrow(EBCDIC, &[]), Ok(CharSet::Utf8)),
+        (narrow(ASCII, &[]), Ok(CharSet::Utf8)),
         // No code set for `char`.
         (narrow(0, &[]), incompatible(0)),
         (narrow(0, &[EBCDIC]), incompatible(0)),
@@ -378,7 +390,43 @@ fn code_sets_are_negotiated_in_the_order_of_the_specification() {
     let ebcdic = narrow(EBCDIC, &[]);
     let unsupported = negotiate(&ebcdic, Some(&ebcdic)).map(|sets| sets.char);
     assert_eq!(unsupported, incompatible(EBCDIC));
-    for char_set in [CharSet::Latin1, CharSet::Utf8] {
-        assert_eq!(char_set_from_id(char_set_id(char_set)), Some(char_set));
+}
+
+/// The ids as omniORB states them, whose code sets these are.
+#[test]
+fn code_sets_have_the_ids_of_the_registry() {
+    for (char_set, id) in [
+        (CharSet::Utf8, UTF_8),
+        (CharSet::Latin1, ISO_8859_1),
+        (CharSet::Ascii, ISO_646),
+        (CharSet::Iso8859_2, 0x0001_0002),
+        (CharSet::Iso8859_3, 0x0001_0003),
+        (CharSet::Iso8859_4, 0x0001_0004),
+        (CharSet::Iso8859_5, 0x0001_0005),
+        (CharSet::Iso8859_6, 0x0001_0006),
+        (CharSet::Iso8859_7, 0x0001_0007),
+        (CharSet::Iso8859_8, 0x0001_0008),
+        (CharSet::Iso8859_9, 0x0001_0009),
+        (CharSet::Iso8859_10, 0x0001_000a),
+        (CharSet::Iso8859_11, 0x0001_000b),
+        (CharSet::Iso8859_13, 0x0001_000d),
+        (CharSet::Iso8859_14, 0x0001_000e),
+        (CharSet::Iso8859_15, 0x0001_000f),
+        (CharSet::Iso8859_16, 0x0001_0010),
+        (CharSet::Windows1250, 0x1002_04e2),
+        (CharSet::Windows1251, 0x1002_04e3),
+        (CharSet::Windows1252, 0x1002_04e4),
+        (CharSet::Windows1253, 0x1002_04e5),
+        (CharSet::Windows1254, 0x1002_04e6),
+        (CharSet::Windows1255, 0x1002_04e7),
+        (CharSet::Windows1256, 0x1002_04e8),
+        (CharSet::Windows1257, 0x1002_04e9),
+        (CharSet::Windows1258, 0x1002_04ea),
+    ] {
+        assert_eq!(char_set_id(char_set), id, "{char_set:?}");
+        assert_eq!(char_set_from_id(id), Some(char_set));
+        let is_converted = CodeSetComponentInfo::ours().char.supports(id);
+        assert_eq!(is_converted, char_set != CharSet::Ascii, "{char_set:?}");
     }
+    assert_eq!(char_set_from_id(0x0001_000c), None, "there is no ISO-8859-12");
 }

@@ -323,13 +323,14 @@ impl OrbBuilder {
         self
     }
 
-    /// Sets the code set of `char` and `string` that references state as the server's native one. The other
-    /// one of UTF-8 and ISO-8859-1 is a conversion code set. Default: none; then each client uses its own
-    /// code set, and no character is lost. See `docs/interoperability.md`.
+    /// Sets the code set of `char` and `string` that references state as the server's native one; UTF-8 and
+    /// ISO-8859-1 are conversion code sets, unless one of them is the native one. Default: none; then each
+    /// client uses its own code set, and no character is lost. See `docs/interoperability.md`.
     ///
     /// Clients convert to a native code set if they can. UTF-8 loses the characters beyond ASCII of TAO
-    /// clients, which convert them incorrectly; ISO-8859-1 loses the characters beyond ISO-8859-1 of clients
-    /// that use UTF-8. Clients of Punctual always use UTF-8.
+    /// clients, which convert them incorrectly; ISO-8859-1, or another code set of one octet for each
+    /// character, loses those that it lacks of clients that use UTF-8, and permits a `char` beyond ASCII,
+    /// which UTF-8 does not have. Clients of Punctual always use UTF-8.
     ///
     /// ```
     /// # use punctual_orb::Orb;

@@ -12,6 +12,7 @@ use punctual_interop::{
 const SCRATCH: &str = env!("CARGO_TARGET_TMPDIR");
 
 const IN_LATIN1: &str = "Gr\u{fc}\u{df}e \u{a3}";
+const IN_LATIN2: &str = "\u{141}\u{f3}d\u{17a}";
 const BEYOND: &str = "\u{65e5}\u{672c} \u{20ac} \u{1f600}";
 
 const SETTINGS: [Option<CharSet>; 3] = [None, Some(CharSet::Utf8), Some(CharSet::Latin1)];
@@ -47,6 +48,26 @@ fn of_clients_in_latin1_nothing_is_lost() {
             let proxy = |target: &str| jacorb.server(&native, Some(target));
             let jacorb = understood(setting, proxy, IN_LATIN1);
             assert_eq!(jacorb.as_deref(), Ok(IN_LATIN1), "JacORB, {setting:?}");
+        }
+    }
+}
+
+/// A client with yet another code set converts to that of the server.
+#[test]
+fn of_clients_in_latin2_the_setting_decides() {
+    let native = ["-ORBnativeCharCodeSet", "ISO-8859-2"];
+    for setting in SETTINGS.into_iter().chain([Some(CharSet::Iso8859_2)]) {
+        let Some(omniorbpy) = OmniOrbPy::build(SCRATCH) else {
+            return;
+        };
+        let proxy = |target: &str| omniorbpy.server(&native, Some(target));
+        let understood = understood(setting, proxy, IN_LATIN2);
+        match setting {
+            Some(CharSet::Latin1) => {
+                let refused = understood.map_err(|exception| exception.kind);
+                assert_eq!(refused, Err(DataConversion));
+            }
+            _ => assert_eq!(understood.as_deref(), Ok(IN_LATIN2), "{setting:?}"),
         }
     }
 }

@@ -9,6 +9,7 @@ mod interceptors;
 mod interface_repository;
 mod jacorb;
 mod matrix;
+mod native_code_sets;
 mod omniorb_client;
 mod omniorbpy;
 mod our_client;

@@ -135,6 +135,7 @@ fn a_taken_message_costs_no_memory_once_buffers_are_warm() {
 }
 
 const EUC_JP: u32 = 0x0003_0010;
+const WINDOWS_1252: u32 = 0x1002_04e4;
 
 #[test]
 fn the_first_request_that_announces_code_sets_determines_them() {
@@ -151,8 +152,12 @@ fn the_first_request_that_announces_code_sets_determines_them() {
             assert_eq!(pair.server.connection.receive.char_set(), in_force);
         }
     });
-    // A set that this side does not have, and none.
-    for (announced, in_force) in [(EUC_JP, CharSet::Ascii), (0, CharSet::Latin1)] {
+    // Another one, a set that this side does not have, and none.
+    for (announced, in_force) in [
+        (WINDOWS_1252, CharSet::Windows1252),
+        (EUC_JP, CharSet::Ascii),
+        (0, CharSet::Latin1),
+    ] {
         let mut pair = Pair::new(Version::V1_2);
         pair.send_to_server(&request(Version::V1_2, Endian::Big, 0, Some(announced)));
         pair.send_to_server(&request(Version::V1_2, Endian::Big, 1, Some(UTF_8)));
