@@ -107,7 +107,7 @@ impl CharSet {
     #[inline]
     pub(crate) fn octet(self, character: char) -> Option<u8> {
         match u8::try_from(character) {
-            Ok(ascii @ 0..0x80) => Some(ascii),
+            Ok(octet) if octet.is_ascii() || self == Self::Latin1 => Some(octet),
             _ => self.upper_octet(character),
         }
     }
@@ -115,19 +115,16 @@ impl CharSet {
     /// Returns the character that a single octet stands for; `None` if there is none.
     #[inline]
     pub(crate) fn character(self, octet: u8) -> Option<char> {
-        match octet {
-            0..0x80 => Some(octet.into()),
-            _ => self.upper_character(octet),
+        if octet.is_ascii() || self == Self::Latin1 {
+            return Some(octet.into());
         }
+        self.upper_character(octet)
     }
 
     // Cold, like its counterpart: the code for ASCII stays short where it is inlined.
     #[cold]
     #[inline(never)]
     fn upper_octet(self, character: char) -> Option<u8> {
-        if self == Self::Latin1 {
-            return u8::try_from(character).ok();
-        }
         let unit = u16::try_from(character).ok()?;
         let index = self.upper_half()?.iter().position(|known| *known == unit)?;
         u8::try_from(0x80 + index).ok()
@@ -136,9 +133,6 @@ impl CharSet {
     #[cold]
     #[inline(never)]
     fn upper_character(self, octet: u8) -> Option<char> {
-        if self == Self::Latin1 {
-            return Some(octet.into());
-        }
         let unit = self.upper_half()?[usize::from(octet & 0x7f)];
         char::from_u32(unit.into()).filter(|character| *character != '\0')
     }

@@ -212,8 +212,8 @@ impl Endsystem {
         }
     }
 
-    /// Disposes of the storage of a thread without an activation at this host, which no OS thread has
-    /// attached any more. Calls its destructors where the thread has ended on an OS thread of the application.
+    /// Disposes of the storage of a thread without an activation at this host; no OS thread has it attached.
+    /// Calls its destructors where the thread has ended on an OS thread of the application.
     pub(crate) fn dispose_of_storage(&self, id: DistributableThreadId, departure: Departure) {
         let Departure { storage, outcome } = departure;
         match outcome {
