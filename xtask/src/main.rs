@@ -3,6 +3,7 @@
 mod command;
 mod cycles;
 mod dist;
+mod examples;
 mod gallery;
 mod interop;
 mod layers;

@@ -7,6 +7,7 @@ use std::{
 
 use crate::{
     command::{self, cargo},
+    examples,
     metadata::Metadata,
     peers, rules,
     workspace_tests::{self, Sum},
@@ -140,14 +141,15 @@ pub const STEPS: &[Step] = &[
     },
     Step {
         name: "docs",
-        what: "documentation without warnings",
+        what: "documentation without warnings, with an example on each page of the facade",
         run: Run::Check(|| {
             [&["--workspace"][..], &["-p", LINK]]
                 .into_iter()
                 .try_for_each(|packages| {
                     let documentation = cargo(&[&["doc", "--no-deps"], packages].concat());
                     documentation.env("RUSTDOCFLAGS", "-D warnings").run()
-                })
+                })?;
+            examples::check(&Metadata::read()?.target_folder().join("doc"))
         }),
     },
     Step {
