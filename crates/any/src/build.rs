@@ -7,13 +7,45 @@ use punctual_cdr::{Encode, Encoder, Endian, WChar};
 use crate::{Kind, TypeCode, ValueModifier, kind::Parameters};
 
 /// A member of a struct or exception: its name and type.
+///
+/// ```
+/// use punctual_any::{Kind, Member, TypeCode};
+///
+/// let members: [Member<'_>; 2] = [("x", TypeCode::basic(Kind::Double)), ("name", TypeCode::string(0))];
+/// let plot = TypeCode::structure("IDL:Plot:1.0", "Plot", members);
+/// assert_eq!(plot.kind()?, Kind::Struct);
+/// # Ok::<(), punctual_any::AnyError>(())
+/// ```
 pub type Member<'n> = (&'n str, TypeCode);
 
 /// A member of a union: label, name and type. Labels of characters and enums are their numbers. The label of
 /// the default member is ignored.
+///
+/// ```
+/// use punctual_any::{Kind, TypeCode, UnionMember};
+///
+/// // union Reading switch (long) { case 1: double speed; default: string name; };
+/// let members: [UnionMember<'_>; 2] =
+///     [(1, "speed", TypeCode::basic(Kind::Double)), (0, "name", TypeCode::string(0))];
+/// let long = TypeCode::basic(Kind::Long);
+/// let reading = TypeCode::union("IDL:Reading:1.0", "Reading", long, Some(1), members);
+/// assert_eq!(reading.kind()?, Kind::Union);
+/// # Ok::<(), punctual_any::AnyError>(())
+/// ```
 pub type UnionMember<'n> = (i128, &'n str, TypeCode);
 
 /// A member of a value type: its name and type, and whether it is public.
+///
+/// ```
+/// use punctual_any::{Kind, TypeCode, ValueMember, ValueModifier};
+///
+/// // valuetype Node { public long id; private string secret; };
+/// let members: [ValueMember<'_>; 2] =
+///     [("id", TypeCode::basic(Kind::Long), true), ("secret", TypeCode::string(0), false)];
+/// let node = TypeCode::value("IDL:Node:1.0", "Node", ValueModifier::None, None, members);
+/// assert_eq!(node.kind()?, Kind::Value);
+/// # Ok::<(), punctual_any::AnyError>(())
+/// ```
 pub type ValueMember<'n> = (&'n str, TypeCode, bool);
 
 impl TypeCode {

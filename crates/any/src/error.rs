@@ -8,6 +8,16 @@ use punctual_cdr::CdrError;
 use crate::Kind;
 
 /// Why a value cannot be taken from an `any`, or put into one.
+///
+/// ```
+/// use punctual_any::{Any, AnyError};
+///
+/// let any = Any::new(&7_i32)?;
+/// let error = any.get::<f64>().unwrap_err();
+/// assert!(matches!(&error, AnyError::OtherType { held, .. } if held == "long"));
+/// assert_eq!(error.to_string(), "the any holds long, not double; compare `type_code()` first");
+/// # Ok::<(), AnyError>(())
+/// ```
 #[derive(Clone, PartialEq)]
 pub enum AnyError {
     /// The octets are malformed.

@@ -77,6 +77,16 @@ kinds! {
 }
 
 /// How values of a type are marshalled, `CORBA::ValueModifier`.
+///
+/// ```
+/// use punctual_any::{Kind, TypeCode, ValueModifier};
+///
+/// // custom valuetype Sparse { private long count; };
+/// let count = ("count", TypeCode::basic(Kind::Long), false);
+/// let sparse = TypeCode::value("IDL:Sparse:1.0", "Sparse", ValueModifier::Custom, None, [count]);
+/// assert_eq!(sparse.kind()?, Kind::Value);
+/// # Ok::<(), punctual_any::AnyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[repr(i16)]
 pub enum ValueModifier {

@@ -34,6 +34,17 @@ pub struct TypeCode {
 }
 
 /// A member of a union as [`TypeCodeView::cases`] returns it: its label, name and type.
+///
+/// ```
+/// use punctual_any::{Kind, TypeCode, UnionCase};
+///
+/// let long = || TypeCode::basic(Kind::Long);
+/// let union = TypeCode::union("IDL:U:1.0", "U", long(), None, [(4, "count", long())]);
+/// let cases: Vec<UnionCase<'_>> = union.view().cases()?.collect::<Result<_, _>>()?;
+/// let (label, name, of) = &cases[0];
+/// assert_eq!((*label, *name, of.kind()?), (Some(4), "count", Kind::Long));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub type UnionCase<'a> = (Option<i128>, &'a str, TypeCodeView<'a>);
 
 /// A type code that is lent from the message or the type code that contains it.

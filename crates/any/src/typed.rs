@@ -29,6 +29,20 @@ pub trait Typed {
 }
 
 /// A typed object reference. Generated code implements it.
+///
+/// ```
+/// use punctual_any::{TypeCode, Typed, TypedReference};
+///
+/// struct TrackerRef;
+///
+/// impl TypedReference for TrackerRef {
+///     fn type_code() -> TypeCode {
+///         TypeCode::interface("IDL:radar/Tracker:1.0", "Tracker")
+///     }
+/// }
+/// // References may be nil, hence the option.
+/// assert_eq!(Vec::<Option<TrackerRef>>::type_code().to_string(), "sequence<Tracker>");
+/// ```
 pub trait TypedReference {
     /// Returns the type code of the interface.
     fn type_code() -> TypeCode;

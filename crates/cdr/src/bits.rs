@@ -2,6 +2,13 @@
 
 /// Returns the lowest `width` bits (1 to 64) of a value, if it is representable in them: in two's complement
 /// if `signed`.
+///
+/// ```
+/// use punctual_cdr::pack_bits;
+///
+/// assert_eq!(pack_bits(-2, 3, true), Some(0b110));
+/// assert_eq!(pack_bits(8, 3, false), None, "three bits end at 7");
+/// ```
 pub fn pack_bits(value: i128, width: u32, signed: bool) -> Option<u64> {
     let (least, most) = match signed {
         true => (-(1_i128 << (width - 1)), (1_i128 << (width - 1)) - 1),
@@ -12,6 +19,15 @@ pub fn pack_bits(value: i128, width: u32, signed: bool) -> Option<u64> {
 }
 
 /// Returns the value in `width` bits (1 to 64) from bit `offset` on.
+///
+/// ```
+/// use punctual_cdr::unpack_bits;
+///
+/// // bitset Status { bitfield<4> mode; bitfield<3, short> trim; };
+/// let bits = 0b110_1001;
+/// assert_eq!(unpack_bits(bits, 0, 4, false), 9);
+/// assert_eq!(unpack_bits(bits, 4, 3, true), -2);
+/// ```
 pub fn unpack_bits(bits: u64, offset: u32, width: u32, signed: bool) -> i128 {
     let value = i128::from(bits >> offset) & ((1_i128 << width) - 1);
     let is_negative = signed && value >> (width - 1) == 1;

@@ -14,6 +14,27 @@ use self::values::Received;
 use crate::{Arena, CdrError, CdrErrorKind, CharSet, CodeSets, Encoder, Endian};
 
 /// A value that can be read from a message; `'a` is the lifetime of the message and the arena.
+///
+/// ```
+/// use punctual_cdr::{CdrError, Decode, Decoder, Endian};
+///
+/// #[derive(Debug, PartialEq)]
+/// struct Plot { x: i16, label: String }
+///
+/// impl Decode<'_> for Plot {
+///     const MIN_SIZE: usize = 2 + 5;
+///
+///     fn decode(decoder: &mut Decoder<'_>) -> Result<Self, CdrError> {
+///         Ok(Self { x: i16::decode(decoder)?, label: String::decode(decoder)? })
+///     }
+/// }
+///
+/// // Two octets of padding align the length of the string.
+/// let octets = [0, 5, 0, 0, 0, 0, 0, 2, b'a', 0];
+/// let plot = Plot::decode(&mut Decoder::new(&octets, Endian::Big))?;
+/// assert_eq!(plot, Plot { x: 5, label: "a".into() });
+/// # Ok::<(), CdrError>(())
+/// ```
 pub trait Decode<'a>: Sized {
     /// Minimal size of a value in octets without padding. Limits the length of a sequence before memory is
     /// reserved.
@@ -89,6 +110,16 @@ pub trait Decode<'a>: Sized {
 const FRAGMENT_HEADER_SIZE: usize = 12;
 
 /// Reads values out of one message.
+///
+/// ```
+/// use punctual_cdr::{Decode, Decoder, Endian};
+///
+/// let octets = [2, 0, 0, 0, 10, 0, 20, 0];
+/// let mut decoder = Decoder::new(&octets, Endian::Little);
+/// assert_eq!(Vec::<u16>::decode(&mut decoder)?, [10, 20]);
+/// assert_eq!(decoder.remaining(), 0);
+/// # Ok::<(), punctual_cdr::CdrError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Decoder<'a> {
     place: Place<'a>,

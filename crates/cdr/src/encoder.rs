@@ -11,6 +11,24 @@ use crate::{CdrError, CdrErrorKind, CharSet, CodeSets, Endian};
 ///
 /// Slices and `Vec` are IDL sequences (a length, then the elements), arrays are IDL arrays (elements only),
 /// and tuples are consecutive values.
+///
+/// ```
+/// use punctual_cdr::{CdrError, Encode, Encoder, Endian};
+///
+/// struct Plot { x: i16, label: String }
+///
+/// impl Encode for Plot {
+///     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+///         self.x.encode(encoder)?;
+///         self.label.encode(encoder)
+///     }
+/// }
+///
+/// let mut octets = Vec::new();
+/// Plot { x: 5, label: "a".into() }.encode(&mut Encoder::new(&mut octets, Endian::Big))?;
+/// assert_eq!(octets, [0, 5, 0, 0, 0, 0, 0, 2, b'a', 0], "the length of the string is aligned");
+/// # Ok::<(), CdrError>(())
+/// ```
 pub trait Encode {
     /// Appends the value, after the alignment of its type.
     ///
@@ -35,6 +53,17 @@ impl<T: Encode + ?Sized> Encode for &T {
 }
 
 /// Appends values to a buffer that its owner reuses for each message.
+///
+/// ```
+/// use punctual_cdr::{Encode, Encoder, Endian};
+///
+/// let mut buffer = Vec::new();
+/// let mut encoder = Encoder::new(&mut buffer, Endian::Little).with_limit(1024);
+/// [10_u16, 20][..].encode(&mut encoder)?;
+/// assert_eq!(encoder.position(), 8);
+/// assert_eq!(buffer, [2, 0, 0, 0, 10, 0, 20, 0]);
+/// # Ok::<(), punctual_cdr::CdrError>(())
+/// ```
 #[derive(Debug)]
 pub struct Encoder<'b> {
     buffer: &'b mut Vec<u8>,

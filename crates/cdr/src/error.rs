@@ -5,6 +5,18 @@ use core::fmt;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 /// A value that could not be encoded or decoded, and its position.
+///
+/// ```
+/// use punctual_cdr::{CdrErrorKind, Decode, Decoder, Endian};
+/// use punctual_types::{Completion, SystemExceptionKind};
+///
+/// // A string of 100 octets is announced, and two follow.
+/// let message = [100, 0, 0, 0, b'h', b'i'];
+/// let error = String::decode(&mut Decoder::new(&message, Endian::Little)).unwrap_err();
+/// assert_eq!(error.kind, CdrErrorKind::LengthImpossible);
+/// let exception = error.system_exception(Completion::No);
+/// assert_eq!(exception.kind, SystemExceptionKind::Marshal);
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct CdrError {
     /// The kind of error.
@@ -32,6 +44,21 @@ impl fmt::Display for CdrError {
 impl core::error::Error for CdrError {}
 
 /// The kinds of [`CdrError`].
+///
+/// ```
+/// use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Endian};
+///
+/// /// An enum of two enumerators, as generated code decodes it.
+/// fn is_tracking(decoder: &mut Decoder<'_>) -> Result<bool, CdrError> {
+///     match u32::decode(decoder)? {
+///         0 => Ok(false),
+///         1 => Ok(true),
+///         _ => Err(decoder.error(CdrErrorKind::EnumOutOfRange)),
+///     }
+/// }
+/// let error = is_tracking(&mut Decoder::new(&[0, 0, 0, 7], Endian::Big)).unwrap_err();
+/// assert_eq!(error.kind, CdrErrorKind::EnumOutOfRange);
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum CdrErrorKind {
     /// A boolean is neither 0 nor 1.

@@ -3,6 +3,15 @@
 use crate::{CdrError, Decode, Decoder, Encode, Encoder, Ior};
 
 /// A typed object reference that can be sent.
+///
+/// ```
+/// # mod shapes { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/shapes.rs")); }
+/// # use shapes::ShapeRef;
+/// use punctual_cdr::{HasIor, Ior};
+///
+/// let shape = ShapeRef(Ior { type_id: "IDL:Shape:1.0".into(), profiles: Vec::new() });
+/// assert_eq!(shape.ior().type_id, "IDL:Shape:1.0");
+/// ```
 pub trait HasIor {
     /// Returns the wire form of the reference.
     fn ior(&self) -> &Ior;
@@ -15,6 +24,19 @@ impl<T: HasIor> HasIor for &T {
 }
 
 /// A typed object reference that can be received.
+///
+/// ```
+/// # mod shapes { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/shapes.rs")); }
+/// # use shapes::ShapeRef;
+/// use punctual_cdr::{Decode, Decoder, Encode, Encoder, Endian, Ior, TaggedProfile};
+///
+/// let ior = Ior { type_id: "IDL:Shape:1.0".into(), profiles: vec![TaggedProfile::default()] };
+/// let mut octets = Vec::new();
+/// ior.encode(&mut Encoder::new(&mut octets, Endian::NATIVE))?;
+/// let received = Option::<ShapeRef>::decode(&mut Decoder::new(&octets, Endian::NATIVE))?;
+/// assert_eq!(received, Some(ShapeRef(ior)));
+/// # Ok::<(), punctual_cdr::CdrError>(())
+/// ```
 pub trait FromIor: Sized {
     /// Binds an IOR that is not nil to the ORB in the context of `decoder`.
     fn from_ior(ior: Ior, decoder: &Decoder<'_>) -> Result<Self, CdrError>;

@@ -18,6 +18,19 @@ impl fmt::Debug for dyn DecodeContext {
 }
 
 /// A concrete type whose values can be received.
+///
+/// ```
+/// # mod shapes { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/shapes.rs")); }
+/// # use shapes::Circle;
+/// use punctual_cdr::{Decoder, Encode, Encoder, Endian, ValueFactory, ValueType};
+///
+/// let mut state = Vec::new();
+/// 2.5_f64.encode(&mut Encoder::new(&mut state, Endian::NATIVE))?;
+/// let factory: &ValueFactory = &Circle::factories()[0];
+/// let value = (factory.decode)(&mut Decoder::new(&state, Endian::NATIVE))?;
+/// assert_eq!(value.ids(), [factory.id]);
+/// # Ok::<(), punctual_cdr::CdrError>(())
+/// ```
 #[derive(Debug)]
 pub struct ValueFactory {
     /// Repository id of the type.

@@ -7,6 +7,17 @@ use crate::{CdrError, Decode, Decoder, Encode, Encoder, FromIor, HasIor};
 
 /// The reference type of an abstract interface. Generated code implements it; [`ValueType::factories`] are
 /// those of the value types that support the interface.
+///
+/// ```
+/// # mod shapes { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/shapes.rs")); }
+/// # use shapes::ShapeRef;
+/// use punctual_cdr::{AbstractInterface, ValueType};
+///
+/// // abstract interface Shape {};
+/// assert_eq!(ShapeRef::NAME, "Shape");
+/// let supporting: Vec<_> = ShapeRef::factories().iter().map(|factory| factory.id).collect();
+/// assert_eq!(supporting, ["IDL:Circle:1.0"]);
+/// ```
 pub trait AbstractInterface: ValueType {
     /// Name of the interface in IDL, without its scope.
     const NAME: &'static str;
@@ -16,6 +27,20 @@ pub trait AbstractInterface: ValueType {
 /// of which it cannot be said whether it is a reference or a value, is `None`.
 ///
 /// References are compared as those of `I`; values are equal if they are the same one.
+///
+/// ```
+/// # mod shapes { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/shapes.rs")); }
+/// # use shapes::{Circle, ShapeRef};
+/// use punctual_cdr::{Abstract, Shared};
+///
+/// fn radius(shape: &Abstract<ShapeRef>) -> Option<f64> {
+///     match shape {
+///         Abstract::Reference(_) => None, // a call to the object
+///         Abstract::Value(value) => value.narrow::<Circle>().map(|circle| circle.radius),
+///     }
+/// }
+/// assert_eq!(radius(&Shared::new(Circle { radius: 2.5 }).into()), Some(2.5));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Abstract<I> {
     /// An object, which is passed by reference.

@@ -5,6 +5,19 @@ use core::any::{Any, TypeId};
 use crate::{CdrError, Encoder};
 
 /// A value of a concrete type. Generated code implements it.
+///
+/// ```
+/// # mod shapes { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/shapes.rs")); }
+/// # use shapes::Circle;
+/// use punctual_cdr::{Encoder, Endian, ValueObject};
+///
+/// let object: Box<dyn ValueObject> = Box::new(Circle { radius: 2.5 });
+/// assert_eq!(object.bases(), ["IDL:Shape:1.0"]);
+/// let mut state = Vec::new();
+/// object.encode_state(&mut Encoder::new(&mut state, Endian::Little))?;
+/// assert_eq!(state, 2.5_f64.to_le_bytes());
+/// # Ok::<(), punctual_cdr::CdrError>(())
+/// ```
 pub trait ValueObject: Any + Send + Sync {
     /// Returns the repository id of its type, then those of the bases to which it may be truncated.
     fn ids(&self) -> &'static [&'static str];

@@ -7,6 +7,17 @@ use super::object::ValueObject;
 use crate::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, ValueFactory, ValueHeader, ValueTag};
 
 /// A declared value type: concrete, abstract, boxed or `ValueBase`. Generated code implements it.
+///
+/// ```
+/// # mod shapes { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/shapes.rs")); }
+/// # use shapes::Circle;
+/// use punctual_cdr::ValueType;
+///
+/// // valuetype Circle supports Shape { public double radius; };
+/// assert_eq!(Circle::REPOSITORY_ID, "IDL:Circle:1.0");
+/// assert_eq!(Circle::BASES, ["IDL:Shape:1.0"]);
+/// assert_eq!(Circle::factories()[0].id, Circle::REPOSITORY_ID, "values of it can be received");
+/// ```
 pub trait ValueType: Send + Sync + 'static {
     /// Repository id, such as `IDL:Node:1.0`.
     const REPOSITORY_ID: &'static str;
@@ -46,12 +57,43 @@ pub trait CustomMarshal: Sized {
 }
 
 /// A value type that inherits, directly or not, from `B`. Generated code implements it.
+///
+/// ```
+/// # mod shapes { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/shapes.rs")); }
+/// # use shapes::{Circle, ShapeRef};
+/// use punctual_cdr::{Inherits, Shared, ValueObject, ValueType};
+///
+/// /// Takes any value that supports the abstract interface.
+/// fn as_shape<V: Inherits<ShapeRef>>(value: Shared<V>) -> Shared<ShapeRef> {
+///     value.widen()
+/// }
+/// let shape = as_shape(Shared::new(Circle { radius: 1.0 }));
+/// assert_eq!(shape.repository_id(), "IDL:Circle:1.0", "its own type is known");
+/// ```
 pub trait Inherits<B: ValueType>: ValueType {}
 
 /// A shared, immutable value of type `T` or of one derived from it. Its clones are the same value, for peers
 /// as well: a value that is reachable in several ways is sent once. Null is `None`.
 ///
 /// Two are equal if they are the same value; `**a == **b` compares states.
+///
+/// ```
+/// # mod shapes { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/shapes.rs")); }
+/// # use shapes::Circle;
+/// use punctual_cdr::{Decode, Decoder, Encode, Encoder, Endian, Shared};
+///
+/// let circle = Shared::new(Circle { radius: 2.5 });
+/// let mut octets = Vec::new();
+/// let pair = (Some(circle.clone()), Some(circle));
+/// pair.encode(&mut Encoder::new(&mut octets, Endian::NATIVE))?;
+///
+/// let mut decoder = Decoder::new(&octets, Endian::NATIVE);
+/// let one = Option::<Shared<Circle>>::decode(&mut decoder)?.expect("it is not null");
+/// let other = Option::<Shared<Circle>>::decode(&mut decoder)?.expect("it is not null");
+/// assert_eq!(one.radius, 2.5);
+/// assert!(one.is_same(&other), "the value was sent once");
+/// # Ok::<(), punctual_cdr::CdrError>(())
+/// ```
 pub struct Shared<T: ?Sized> {
     object: Arc<dyn ValueObject>,
     of: PhantomData<fn() -> T>,
