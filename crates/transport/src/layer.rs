@@ -44,6 +44,30 @@ pub trait Layer: Send + Sync {
 }
 
 /// The side of a connection.
+///
+/// ```
+/// use std::io;
+///
+/// use punctual_transport::{Layer, Side, Stream};
+///
+/// /// Accepts connections, and opens none.
+/// struct ServerOnly;
+///
+/// impl Layer for ServerOnly {
+///     fn wrap(&self, stream: Box<dyn Stream>, side: Side) -> io::Result<Box<dyn Stream>> {
+///         match side {
+///             Side::Server => Ok(stream),
+///             Side::Client => Err(io::ErrorKind::PermissionDenied.into()),
+///         }
+///     }
+/// }
+/// # use punctual_transport::{Layered, ProtocolProperties, Tcp, Transport};
+/// # let (tcp, properties) = (Layered::new(Tcp, ServerOnly), ProtocolProperties::default());
+/// # let listener = tcp.listen("127.0.0.1:0", None, &properties)?;
+/// # let connected = tcp.connect(listener.address(), &properties, std::time::Duration::from_secs(5));
+/// # assert_eq!(connected.err().map(|error| error.kind()), Some(io::ErrorKind::PermissionDenied));
+/// # Ok::<(), io::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Side {
     /// The side that has connected.
@@ -53,6 +77,15 @@ pub enum Side {
 }
 
 /// A transport with a [`Layer`] around its streams.
+///
+/// ```
+/// use punctual_transport::{FaultInjector, Faults, Layered, Tcp, Trace, Transport};
+///
+/// // Layers can be stacked: the trace sees what the injector lets through.
+/// let faults = Faults { seed: 1, short_per_mille: 100, ..Faults::default() };
+/// let tcp = Layered::new(Layered::new(Tcp, Trace::new(100)), FaultInjector::new(faults));
+/// assert_eq!((tcp.scheme(), tcp.profile_tag()), ("iiop", Tcp.profile_tag()));
+/// ```
 pub struct Layered<T, L> {
     transport: T,
     layer: Arc<L>,

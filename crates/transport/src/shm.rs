@@ -30,6 +30,18 @@ use crate::{AddressError, Listener, ProtocolProperties, Reach, Stream, Transport
 ///
 /// A published address has a random number after the path, `PATH?NUMBER`. A later server at the same path, or
 /// one in another container, has another number, so that it is detected before a request is sent.
+///
+/// ```
+/// use punctual_transport::{ProtocolProperties, Shm, Transport};
+///
+/// // Rings of 1 MiB.
+/// let mut properties = ProtocolProperties::default();
+/// properties.send_buffer_size = Some(1 << 20);
+/// let listener = Shm.listen("", None, &properties)?;
+/// let (path, number) = listener.address().split_once('?').expect("a number distinguishes servers");
+/// assert!(path.starts_with('/') && !number.is_empty());
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub struct Shm;
 
 const DEFAULT_RING_SIZE: usize = 64 << 10;

@@ -19,6 +19,21 @@ use socket2::{SockAddr, Socket};
 use crate::{Origin, Peer, ProtocolProperties, Stream};
 
 /// A stream over a connected socket of type SOCK_STREAM: TCP, Unix, or any other that a transport opens.
+///
+/// ```
+/// use std::os::unix::net::UnixStream;
+///
+/// use punctual_transport::{SocketStream, Stream};
+///
+/// // A transport wraps the sockets that it has connected or accepted.
+/// let (one, other) = UnixStream::pair()?;
+/// let (one, other) = (SocketStream::new(one), SocketStream::new(other));
+/// one.write(b"GIOP")?;
+/// let mut buffer = [0; 16];
+/// let count = other.read(&mut buffer)?;
+/// assert_eq!(&buffer[..count], b"GIOP");
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub struct SocketStream {
     socket: Socket,
 }

@@ -14,6 +14,29 @@ use punctual_sched::NetworkPriority;
 use crate::Peer;
 
 /// A connection: ordered octets in both directions. Threads may read and write concurrently.
+///
+/// ```
+/// # use std::os::unix::net::UnixStream;
+/// use std::{io, time::Duration};
+///
+/// use punctual_transport::{SocketStream, Stream};
+///
+/// /// Reads what arrives in time.
+/// fn read_within(stream: &dyn Stream, limit: Duration, buffer: &mut [u8]) -> io::Result<usize> {
+///     if !stream.wait_readable(limit)? {
+///         return Err(io::ErrorKind::TimedOut.into());
+///     }
+///     stream.read(buffer)
+/// }
+/// # let (one, other) = UnixStream::pair()?;
+/// # let (one, other) = (SocketStream::new(one), SocketStream::new(other));
+/// # let mut buffer = [0; 16];
+/// let late = read_within(&one, Duration::ZERO, &mut buffer);
+/// assert_eq!(late.unwrap_err().kind(), io::ErrorKind::TimedOut);
+/// other.write(b"GIOP")?;
+/// assert_eq!(read_within(&one, Duration::from_secs(5), &mut buffer)?, 4);
+/// # Ok::<(), io::Error>(())
+/// ```
 pub trait Stream: Send + Sync {
     /// Reads the available data, at least one octet; 0 at the end of the stream. Blocks unless
     /// [`Self::set_nonblocking`].
@@ -82,6 +105,18 @@ impl AsFd for dyn Stream + '_ {
 }
 
 /// The opener of an accepted connection.
+///
+/// ```
+/// use std::os::unix::net::UnixStream;
+///
+/// use punctual_transport::{Peer, SocketStream, Stream};
+///
+/// let (one, _other) = UnixStream::pair()?;
+/// let origin = SocketStream::new(one).origin();
+/// assert!(matches!(origin.peer, Peer::SameHost { user: Some(_) }), "the kernel reports the user");
+/// assert_eq!(origin.process, Some(std::process::id()));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Origin {
     /// The peer.
@@ -91,6 +126,27 @@ pub struct Origin {
 }
 
 /// A source of accepted connections.
+///
+/// ```
+/// use std::{io, time::Duration};
+///
+/// use punctual_transport::{Listener, ProtocolProperties, Stream, Tcp, Transport};
+///
+/// /// Accepts a connection that has been opened.
+/// fn accept(listener: &dyn Listener) -> io::Result<Box<dyn Stream>> {
+///     loop {
+///         if let Some(stream) = listener.accept()? {
+///             return Ok(stream);
+///         }
+///         // A lane waits with a poller here: `Listener::watch`.
+///     }
+/// }
+/// let properties = ProtocolProperties::default();
+/// let listener = Tcp.listen("127.0.0.1:0", None, &properties)?;
+/// let _client = Tcp.connect(listener.address(), &properties, Duration::from_secs(5))?;
+/// assert!(accept(&*listener)?.origin().peer.is_local());
+/// # Ok::<(), io::Error>(())
+/// ```
 pub trait Listener: Send + Sync {
     /// Accepts the next connection, in non-blocking mode; `None` if none is waiting. Never blocks, and never
     /// handles more than one: peers that connect without a pause must not keep the lane's thread.

@@ -28,6 +28,19 @@ use crate::{
 /// resolved there is a thread `orb-resolver`, because the system's resolver cannot be interrupted. It has the
 /// scheduling of the caller, who waits for it until the timeout at most; a caller has at most four unfinished
 /// ones. Addresses in numbers need none.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use punctual_transport::{ProtocolProperties, Tcp, Transport};
+///
+/// let mut properties = ProtocolProperties::default();
+/// properties.keep_alive = true;
+/// let listener = Tcp.listen("127.0.0.1:0", None, &properties)?;
+/// let client = Tcp.connect(listener.address(), &properties, Duration::from_secs(5))?;
+/// assert_eq!(client.write(b"GIOP")?, 4);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tcp;
 

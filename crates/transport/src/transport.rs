@@ -13,6 +13,25 @@ use crate::{Listener, ProtocolProperties, Stream};
 /// it.
 ///
 /// Only the streams are on the path of a call. See `examples/03-transport-of-your-own`.
+///
+/// ```
+/// use std::{io, time::Duration};
+///
+/// use punctual_transport::{ProtocolProperties, Shm, Stream, Tcp, Transport, Unix};
+///
+/// /// Opens a connection to a listener of the same transport, which is closed afterwards.
+/// fn connect(transport: &dyn Transport, address: &str) -> io::Result<Box<dyn Stream>> {
+///     let properties = ProtocolProperties::default();
+///     let listener = transport.listen(address, None, &properties)?;
+///     // Port 0 and an empty path are replaced by what the listener is bound to.
+///     assert_ne!(listener.address(), address);
+///     transport.connect(listener.address(), &properties, Duration::from_secs(5))
+/// }
+/// connect(&Tcp, "127.0.0.1:0")?;
+/// connect(&Unix, "")?;
+/// assert_eq!([Tcp.scheme(), Unix.scheme(), Shm.scheme()], ["iiop", "uiop", "shmiop"]);
+/// # Ok::<(), io::Error>(())
+/// ```
 pub trait Transport: Send + Sync {
     /// Returns the scheme of endpoints, in lower case and without `://`, such as `iiop`.
     fn scheme(&self) -> &str;
@@ -82,6 +101,17 @@ pub trait Transport: Send + Sync {
 }
 
 /// The reach of a transport.
+///
+/// ```
+/// use punctual_transport::{Reach, Shm, Tcp, Transport, Unix};
+///
+/// let preference = |transport: &dyn Transport| match transport.reach() {
+///     Reach::Network => None,
+///     Reach::Host { preference } => Some(preference),
+/// };
+/// assert_eq!(preference(&Tcp), None);
+/// assert!(preference(&Shm) > preference(&Unix), "clients of the same host try shared memory first");
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Reach {
     /// Other hosts.

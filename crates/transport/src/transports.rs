@@ -5,6 +5,19 @@ use std::sync::Arc;
 use crate::{AddressError, Transport};
 
 /// The transports of an ORB.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use punctual_transport::{Layered, Tcp, Trace, Transports};
+///
+/// let mut transports = Transports::standard();
+/// // The traced TCP replaces the other one, whose scheme and tag it has.
+/// transports.add(Arc::new(Layered::new(Tcp, Trace::new(100))));
+/// let (transport, address) = transports.endpoint("iiop://localhost:2809")?;
+/// assert_eq!((transport.scheme(), address), ("iiop", "localhost:2809"));
+/// # Ok::<(), punctual_transport::AddressError>(())
+/// ```
 #[derive(Clone, Default)]
 pub struct Transports(Vec<Arc<dyn Transport>>);
 

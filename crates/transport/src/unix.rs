@@ -26,6 +26,19 @@ use crate::{
 ///
 /// `PATH` is absolute with at most 107 octets; without a path, a new one in the directory for temporary files
 /// is used. The file of a dead server is replaced; a server that shuts down removes its file.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use punctual_transport::{ProtocolProperties, Transport, Unix};
+///
+/// let properties = ProtocolProperties::default();
+/// let listener = Unix.listen("", None, &properties)?;
+/// assert!(listener.address().starts_with('/'), "a new path");
+/// let client = Unix.connect(listener.address(), &properties, Duration::from_secs(5))?;
+/// assert_eq!(client.write(b"GIOP")?, 4);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unix;
 

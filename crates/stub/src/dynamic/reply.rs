@@ -7,6 +7,32 @@ use super::RequestError;
 use crate::DecodeReply;
 
 /// The results of a dynamic call.
+///
+/// ```
+/// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
+/// use punctual_any::{Any, Kind, TypeCode};
+/// use punctual_stub::{ObjectRef, Upcall, dynamic::{DynamicServant, Reply, RequestError}};
+///
+/// /// `long divide(in long dividend, in long divisor, out long remainder)`
+/// struct Divider;
+///
+/// impl DynamicServant for Divider {
+///     // …
+///     # fn repository_id(&self) -> String { "IDL:Divider:1.0".into() }
+///     fn invoke(&self, request: &mut Upcall<'_, '_>) -> Result<Vec<Any>, RequestError> {
+///         let (dividend, divisor): (i32, i32) = (request.argument()?, request.argument()?);
+///         Ok(vec![Any::new(&(dividend / divisor))?, Any::new(&(dividend % divisor))?])
+///     }
+/// }
+/// # let object: ObjectRef = local::activate(Divider);
+/// let divide = object.request("divide").argument("dividend", Any::new(&17)?).argument("divisor", Any::new(&5)?);
+/// let long = TypeCode::basic(Kind::Long);
+/// let reply: Reply = divide.out_argument("remainder", long.clone()).returns(long).invoke()?;
+/// assert_eq!(reply.result().get::<i32>()?, 3);
+/// assert_eq!(reply.output("remainder").map(Any::get::<i32>), Some(Ok(2)));
+/// assert_eq!(reply.undecoded(), 0, "the types are those of the server");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
     pub(super) result: Any,
@@ -39,6 +65,26 @@ impl Reply {
 }
 
 /// The types of an operation's possible replies.
+///
+/// ```
+/// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
+/// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
+/// # use doubler::{Doubler, DoublerRef};
+/// # use punctual_stub::Interface;
+/// use punctual_any::{Any, Kind, TypeCode};
+/// use punctual_stub::{AsyncCall, dynamic::{Reply, RequestError, Signature}};
+///
+/// # let doubler: DoublerRef = local::activate(Doubler);
+/// // The outstanding call knows the types of its replies: `DeferredReply` is this type.
+/// let call: AsyncCall<Reply, RequestError, Signature> = doubler
+///     .as_object()
+///     .request("twice")
+///     .argument("value", Any::new(&21)?)
+///     .returns(TypeCode::basic(Kind::Long))
+///     .invoke_deferred();
+/// assert_eq!(call.wait()?.result().get::<i32>()?, 42);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Signature {
     pub(super) result: TypeCode,

@@ -10,6 +10,28 @@ use crate::{ObjectRef, Phase};
 
 /// The description of an interface: `CORBA::InterfaceDef::FullInterfaceDescription`, from
 /// [`ObjectRef::describe_interface`].
+///
+/// ```
+/// use punctual_stub::{ObjectRef, dynamic::InterfaceDescription};
+/// use punctual_types::SystemException;
+///
+/// /// Asks an object of an unknown interface what it can do.
+/// fn describe(object: &ObjectRef) -> Result<Option<InterfaceDescription>, SystemException> {
+///     object.interface()?.map(|interface| interface.describe_interface()).transpose()
+/// }
+///
+/// fn summary(of: &InterfaceDescription) -> String {
+///     format!("{}: {} operations, {} attributes", of.name, of.operations.len(), of.attributes.len())
+/// }
+/// # let tracker = InterfaceDescription {
+/// #     name: "Tracker".into(),
+/// #     id: "IDL:radar/Tracker:1.0".into(),
+/// #     operations: Vec::new(),
+/// #     attributes: Vec::new(),
+/// #     bases: Vec::new(),
+/// # };
+/// assert_eq!(summary(&tracker), "Tracker: 0 operations, 0 attributes");
+/// ```
 #[derive(Clone, Debug)]
 pub struct InterfaceDescription {
     /// Name without scope.
@@ -25,6 +47,34 @@ pub struct InterfaceDescription {
 }
 
 /// The description of an operation.
+///
+/// ```
+/// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
+/// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
+/// # use doubler::{Doubler, DoublerRef};
+/// # use punctual_stub::{Interface, dynamic::{ParameterDescription, ParameterMode}};
+/// use punctual_any::{Any, AnyError, Kind, TypeCode};
+/// use punctual_stub::{ObjectRef, dynamic::{OperationDescription, Request}};
+///
+/// /// Builds the request of an operation with one `in` parameter from its description.
+/// fn request(object: &ObjectRef, operation: &OperationDescription, argument: Any) -> Request {
+///     let request = object.request(&operation.name).returns(operation.returns.clone());
+///     let request = operation.raises.iter().cloned().fold(request, Request::raises);
+///     request.argument(&operation.parameters[0].name, argument)
+/// }
+/// # let (doubler, long): (DoublerRef, _) = (local::activate(Doubler), TypeCode::basic(Kind::Long));
+/// # let twice = OperationDescription {
+/// #     name: "twice".into(),
+/// #     returns: long.clone(),
+/// #     is_oneway: false,
+/// #     contexts: Vec::new(),
+/// #     parameters: vec![ParameterDescription { name: "value".into(), of: long, mode: ParameterMode::In }],
+/// #     raises: Vec::new(),
+/// # };
+/// let reply = request(doubler.as_object(), &twice, Any::new(&21)?).invoke()?;
+/// assert_eq!(reply.result().get::<i32>()?, 42);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct OperationDescription {
     /// Name in IDL.
@@ -42,6 +92,18 @@ pub struct OperationDescription {
 }
 
 /// The description of a parameter.
+///
+/// ```
+/// use punctual_any::{Kind, TypeCode};
+/// use punctual_stub::dynamic::{ParameterDescription, ParameterMode};
+///
+/// let value = ParameterDescription {
+///     name: "value".into(),
+///     of: TypeCode::basic(Kind::Long),
+///     mode: ParameterMode::In,
+/// };
+/// assert_eq!(format!("in {} {}", value.of, value.name), "in long value");
+/// ```
 #[derive(Clone, Debug)]
 pub struct ParameterDescription {
     /// Name in IDL.
@@ -53,6 +115,20 @@ pub struct ParameterDescription {
 }
 
 /// Direction of a parameter.
+///
+/// ```
+/// use punctual_any::Any;
+/// use punctual_stub::dynamic::{ParameterDescription, ParameterMode, Request};
+///
+/// /// Adds a parameter to a request; `value` is what the client sends.
+/// fn with_parameter(request: Request, parameter: &ParameterDescription, value: Any) -> Request {
+///     match parameter.mode {
+///         ParameterMode::In => request.argument(&parameter.name, value),
+///         ParameterMode::InOut => request.inout_argument(&parameter.name, value),
+///         ParameterMode::Out => request.out_argument(&parameter.name, parameter.of.clone()),
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ParameterMode {
     /// `in`
@@ -64,6 +140,25 @@ pub enum ParameterMode {
 }
 
 /// The description of an attribute.
+///
+/// ```
+/// use punctual_any::{Kind, TypeCode};
+/// use punctual_stub::dynamic::AttributeDescription;
+///
+/// /// The operations with which a client accesses an attribute.
+/// fn operations(attribute: &AttributeDescription) -> Vec<String> {
+///     let set = (!attribute.is_readonly).then(|| format!("_set_{}", attribute.name));
+///     [format!("_get_{}", attribute.name)].into_iter().chain(set).collect()
+/// }
+/// let range = AttributeDescription {
+///     name: "range".into(),
+///     of: TypeCode::basic(Kind::Double),
+///     is_readonly: true,
+///     get_raises: Vec::new(),
+///     set_raises: Vec::new(),
+/// };
+/// assert_eq!(operations(&range), ["_get_range"]);
+/// ```
 #[derive(Clone, Debug)]
 pub struct AttributeDescription {
     /// Name in IDL.

@@ -10,6 +10,12 @@ use crate::{ProtocolProperties, Transport};
 
 /// An address round-trips through profiles and lists of endpoints in both byte orders, and leads to the
 /// listener.
+///
+/// ```
+/// use punctual_transport::{Tcp, conformance};
+///
+/// conformance::addresses_round_trip_through_references(&Tcp, "127.0.0.1:0");
+/// ```
 pub fn addresses_round_trip_through_references(transport: &dyn Transport, address: &str) {
     let listener = listen(transport, address);
     let published = listener.address().to_owned();
@@ -48,6 +54,12 @@ pub fn addresses_round_trip_through_references(transport: &dyn Transport, addres
 }
 
 /// Listeners of lanes have different addresses, and return a published address if there is one.
+///
+/// ```
+/// use punctual_transport::{Unix, conformance};
+///
+/// conformance::lanes_have_their_own_addresses(&Unix, "");
+/// ```
 pub fn lanes_have_their_own_addresses(transport: &dyn Transport, address: &str) {
     let first = listen(transport, address);
     let mut seen = HashSet::from([first.address().to_owned()]);
@@ -66,6 +78,12 @@ pub fn lanes_have_their_own_addresses(transport: &dyn Transport, address: &str) 
 }
 
 /// Connecting fails with `ConnectionRefused` after the listener has been shut down or closed.
+///
+/// ```
+/// use punctual_transport::{Shm, conformance};
+///
+/// conformance::connecting_without_a_listener_is_refused(&Shm, "");
+/// ```
 pub fn connecting_without_a_listener_is_refused(transport: &dyn Transport, address: &str) {
     let listener = listen(transport, address);
     let published = listener.address().to_owned();
@@ -85,6 +103,12 @@ pub fn connecting_without_a_listener_is_refused(transport: &dyn Transport, addre
 
 /// Addresses with a NUL or a line break are refused with `InvalidInput` and a text that states the expected
 /// form.
+///
+/// ```
+/// use punctual_transport::{Tcp, conformance};
+///
+/// conformance::malformed_addresses_are_refused(&Tcp, "127.0.0.1:0");
+/// ```
 pub fn malformed_addresses_are_refused(transport: &dyn Transport, _address: &str) {
     for address in ["\0", "\n", "no such\0address"] {
         let listening = transport.listen(address, None, &ProtocolProperties::default());

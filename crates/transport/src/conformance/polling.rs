@@ -33,6 +33,12 @@ impl Waiting {
 }
 
 /// A listener has a poller report each connection, once.
+///
+/// ```
+/// use punctual_transport::{Unix, conformance};
+///
+/// conformance::connections_to_accept_are_signalled(&Unix, "");
+/// ```
 pub fn connections_to_accept_are_signalled(transport: &dyn Transport, address: &str) {
     let listener = listen(transport, address);
     let poller = Arc::new(Poller::new().unwrap());
@@ -62,6 +68,12 @@ pub fn connections_to_accept_are_signalled(transport: &dyn Transport, address: &
 }
 
 /// Edge-triggered: after a read that does not fill its buffer, later data is signalled, and so is the end.
+///
+/// ```
+/// use punctual_transport::{Shm, conformance};
+///
+/// conformance::data_is_signalled_again_after_each_read(&Shm, "");
+/// ```
 pub fn data_is_signalled_again_after_each_read(transport: &dyn Transport, address: &str) {
     let (client, server) = pair(transport, address);
     let mut waiting = Waiting::at(&*server);
@@ -97,6 +109,12 @@ pub fn data_is_signalled_again_after_each_read(transport: &dyn Transport, addres
 }
 
 /// Edge-triggered: after a write that failed without room, room is signalled.
+///
+/// ```
+/// use punctual_transport::{Tcp, conformance};
+///
+/// conformance::room_is_signalled_again_after_a_failed_write(&Tcp, "127.0.0.1:0");
+/// ```
 pub fn room_is_signalled_again_after_a_failed_write(transport: &dyn Transport, address: &str) {
     let (client, server) = pair(transport, address);
     let mut waiting = Waiting::at(&*server);

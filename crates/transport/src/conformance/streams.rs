@@ -10,6 +10,12 @@ use super::{STALL_TIMEOUT, accept, blocking, connect, listen, pair, pattern, rea
 use crate::{ProtocolProperties, Transport};
 
 /// Octets arrive in both directions in the order in which they were written.
+///
+/// ```
+/// use punctual_transport::{Unix, conformance};
+///
+/// conformance::octets_arrive_in_order(&Unix, "");
+/// ```
 pub fn octets_arrive_in_order(transport: &dyn Transport, address: &str) {
     let (client, server) = pair(transport, address);
     blocking(&*server);
@@ -24,6 +30,12 @@ pub fn octets_arrive_in_order(transport: &dyn Transport, address: &str) {
 }
 
 /// More data than all buffers hold is transferred in both directions concurrently.
+///
+/// ```
+/// use punctual_transport::{Shm, conformance};
+///
+/// conformance::large_transfers_arrive_whole(&Shm, "");
+/// ```
 pub fn large_transfers_arrive_whole(transport: &dyn Transport, address: &str) {
     const LENGTH: usize = 5_000_003;
     let (client, server) = pair(transport, address);
@@ -42,6 +54,12 @@ pub fn large_transfers_arrive_whole(transport: &dyn Transport, address: &str) {
 }
 
 /// A read takes the available data without waiting for more; the rest remains.
+///
+/// ```
+/// use punctual_transport::{Tcp, conformance};
+///
+/// conformance::available_data_is_read_without_waiting(&Tcp, "127.0.0.1:0");
+/// ```
 pub fn available_data_is_read_without_waiting(transport: &dyn Transport, address: &str) {
     let (client, server) = pair(transport, address);
     blocking(&*server);
@@ -65,6 +83,12 @@ pub fn available_data_is_read_without_waiting(transport: &dyn Transport, address
 
 /// An accepted stream is in non-blocking mode: reads and writes return `WouldBlock`, and continue when
 /// possible.
+///
+/// ```
+/// use punctual_transport::{Unix, conformance};
+///
+/// conformance::non_blocking_reads_and_writes_return(&Unix, "");
+/// ```
 pub fn non_blocking_reads_and_writes_return(transport: &dyn Transport, address: &str) {
     let (client, server) = pair(transport, address);
     let mut buffer = [0; 64];
@@ -104,6 +128,12 @@ pub fn non_blocking_reads_and_writes_return(transport: &dyn Transport, address: 
 }
 
 /// A read, a write and a wait with a timeout end, but not before it has expired.
+///
+/// ```
+/// use punctual_transport::{Shm, conformance};
+///
+/// conformance::timeouts_expire(&Shm, "");
+/// ```
 pub fn timeouts_expire(transport: &dyn Transport, address: &str) {
     const TIMEOUT: Duration = Duration::from_millis(60);
     let (client, _server) = pair(transport, address);
@@ -141,6 +171,12 @@ pub fn timeouts_expire(transport: &dyn Transport, address: &str) {
 }
 
 /// The timeout of connecting does not apply to the stream.
+///
+/// ```
+/// use punctual_transport::{Tcp, conformance};
+///
+/// conformance::a_new_stream_has_no_timeout(&Tcp, "127.0.0.1:0");
+/// ```
 pub fn a_new_stream_has_no_timeout(transport: &dyn Transport, address: &str) {
     const TIMEOUT: Duration = Duration::from_millis(300);
     let listener = listen(transport, address);
@@ -179,6 +215,12 @@ pub fn a_new_stream_has_no_timeout(transport: &dyn Transport, address: &str) {
 }
 
 /// Data written before closing arrives; then reads return 0 repeatedly.
+///
+/// ```
+/// use punctual_transport::{Unix, conformance};
+///
+/// conformance::a_closed_stream_ends_after_its_last_octet(&Unix, "");
+/// ```
 pub fn a_closed_stream_ends_after_its_last_octet(transport: &dyn Transport, address: &str) {
     for shut_down in [false, true] {
         let (client, server) = pair(transport, address);
@@ -202,6 +244,12 @@ pub fn a_closed_stream_ends_after_its_last_octet(transport: &dyn Transport, addr
 }
 
 /// A blocked read returns when either side is shut down.
+///
+/// ```
+/// use punctual_transport::{Shm, conformance};
+///
+/// conformance::shutting_down_wakes_a_blocked_reader(&Shm, "");
+/// ```
 pub fn shutting_down_wakes_a_blocked_reader(transport: &dyn Transport, address: &str) {
     for own_side in [true, false] {
         let (client, server) = pair(transport, address);
@@ -222,6 +270,12 @@ pub fn shutting_down_wakes_a_blocked_reader(transport: &dyn Transport, address: 
 }
 
 /// Data of each client arrives on its own connection only.
+///
+/// ```
+/// use punctual_transport::{Tcp, conformance};
+///
+/// conformance::connections_are_independent(&Tcp, "127.0.0.1:0");
+/// ```
 pub fn connections_are_independent(transport: &dyn Transport, address: &str) {
     const CONNECTIONS: usize = 100;
     let listener = listen(transport, address);

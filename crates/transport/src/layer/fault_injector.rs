@@ -16,6 +16,18 @@ use super::{Layer, Side};
 use crate::{Origin, Stream};
 
 /// The faults of a [`FaultInjector`], in per mille of the operations. Default: none.
+///
+/// ```
+/// use std::{io::ErrorKind, time::Duration};
+///
+/// use punctual_transport::{FaultInjector, Faults, Layered, ProtocolProperties, Tcp, Transport};
+///
+/// // Every attempt to connect fails, as if the server were down.
+/// let faults = Faults { refuse_per_mille: 1000, ..Faults::default() };
+/// let tcp = Layered::new(Tcp, FaultInjector::new(faults));
+/// let connected = tcp.connect("127.0.0.1:1", &ProtocolProperties::default(), Duration::from_secs(5));
+/// assert_eq!(connected.err().map(|error| error.kind()), Some(ErrorKind::ConnectionRefused));
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Faults {
     /// Seed; the same seed has the same effect on the same reads and writes of the same connections, counted

@@ -59,6 +59,22 @@ struct Ring {
 }
 
 /// A recorded event.
+///
+/// ```
+/// use punctual_transport::{Layered, ProtocolProperties, Tcp, Trace, TraceEvent, Transport};
+/// # use std::time::Duration;
+///
+/// let trace = Trace::new(100);
+/// let tcp = Layered::new(Tcp, trace.clone());
+/// # let properties = ProtocolProperties::default();
+/// # let listener = tcp.listen("127.0.0.1:0", None, &properties)?;
+/// let client = tcp.connect(listener.address(), &properties, Duration::from_secs(5))?;
+/// client.write(b"hello")?;
+/// let records = trace.records();
+/// let written = records.iter().find(|record| record.event == TraceEvent::Wrote).expect("it was written");
+/// assert_eq!((written.connection, written.length, written.octets()), (0, 5, &b"hello"[..]));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct TraceRecord {
     /// Time since the creation of the [`Trace`].
@@ -73,6 +89,20 @@ pub struct TraceRecord {
 }
 
 /// The type of a [`TraceRecord`].
+///
+/// ```
+/// use punctual_transport::{Layered, ProtocolProperties, Side, Tcp, Trace, TraceEvent, Transport};
+/// # use std::time::Duration;
+///
+/// let trace = Trace::new(100);
+/// let tcp = Layered::new(Tcp, trace.clone());
+/// # let properties = ProtocolProperties::default();
+/// # let listener = tcp.listen("127.0.0.1:0", None, &properties)?;
+/// drop(tcp.connect(listener.address(), &properties, Duration::from_secs(5))?);
+/// let events: Vec<TraceEvent> = trace.records().iter().map(|record| record.event).collect();
+/// assert_eq!(events, [TraceEvent::Opened(Side::Client), TraceEvent::Closed]);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum TraceEvent {
     /// A new connection.
@@ -88,6 +118,21 @@ pub enum TraceEvent {
 }
 
 /// Totals since the creation of a [`Trace`].
+///
+/// ```
+/// use punctual_transport::{Layered, ProtocolProperties, Tcp, Trace, Traffic, Transport};
+/// # use std::time::Duration;
+///
+/// let trace = Trace::new(100);
+/// let tcp = Layered::new(Tcp, trace.clone());
+/// # let properties = ProtocolProperties::default();
+/// # let listener = tcp.listen("127.0.0.1:0", None, &properties)?;
+/// let client = tcp.connect(listener.address(), &properties, Duration::from_secs(5))?;
+/// client.write(b"hello")?;
+/// let expected = Traffic { connections: 1, writes: 1, written: 5, ..Traffic::default() };
+/// assert_eq!(trace.traffic(), expected);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Traffic {
     /// Connections opened by both sides.
