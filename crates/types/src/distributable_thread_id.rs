@@ -6,6 +6,14 @@ use core::fmt;
 /// wire, the most significant one first. Source: RTCORBA 1.2, `RTScheduling::Current::IdType`.
 ///
 /// Ids are random, so that they cannot be guessed and do not reveal how many exist.
+///
+/// ```
+/// use punctual_types::DistributableThreadId;
+///
+/// let id = DistributableThreadId(0x2a);
+/// assert_eq!(id.to_string(), "0000000000000000000000000000002a");
+/// assert_eq!(DistributableThreadId::from_octets(id.to_octets()), id);
+/// ```
 #[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct DistributableThreadId(pub u128);
 

@@ -5,6 +5,17 @@ use alloc::{borrow::ToOwned, string::String};
 use super::{Claim, Discipline, ParameterKind, Ranked};
 
 /// A discipline defined by a function.
+///
+/// ```
+/// use punctual_sched::dynamic::{Discipline, ParameterKind, Ranked, Scheduler};
+///
+/// let scheduler = Ranked::by("least important first", ParameterKind::Importance, |claim| {
+///     claim.parameters.importance().map(core::cmp::Reverse)
+/// });
+/// // The discipline of the scheduler is a `ByRank`.
+/// assert_eq!(scheduler.discipline().kind(), ParameterKind::Importance);
+/// assert_eq!(scheduler.name(), "least important first");
+/// ```
 #[derive(Clone, Debug)]
 pub struct ByRank<F> {
     name: String,

@@ -72,6 +72,17 @@ pub struct Checked<S> {
 const LEAST_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Invalid decision of a scheduler.
+///
+/// ```
+/// use punctual_sched::dynamic::{Checked, Fault, MostImportantFirst};
+///
+/// let mut scheduler = Checked::new(MostImportantFirst::new());
+/// // The dispatcher has caught a panic.
+/// scheduler.disable();
+/// let fault = scheduler.take_first_fault().expect("it was recorded");
+/// assert_eq!(fault, Fault::Disabled);
+/// assert!(fault.to_string().ends_with("threads run in the order of their arrival instead"));
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Fault {
     /// It chose a thread that is not ready.

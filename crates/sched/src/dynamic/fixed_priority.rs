@@ -5,9 +5,33 @@ use punctual_types::Priority;
 use super::{Claim, Discipline, ParameterKind, Ranked, SchedulingParameters};
 
 /// FP: the greatest CORBA priority runs first. RTCORBA 1.2, `FP_Scheduling`.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{FixedPriority, Scheduler, SchedulingParameters, Slot, Time};
+/// use punctual_types::Priority;
+///
+/// let mut scheduler = FixedPriority::new();
+/// let at = |priority| SchedulingParameters::FixedPriority { priority };
+/// scheduler.ready(Slot(0), &at(Priority::MIN), Duration::ZERO, Time(0));
+/// scheduler.ready(Slot(1), &at(Priority::MAX), Duration::ZERO, Time(0));
+///
+/// let mut chosen = Vec::new();
+/// scheduler.choose(1, Time(0), &|_| Duration::ZERO, &mut chosen);
+/// assert_eq!(chosen, [Slot(1)]);
+/// ```
 pub type FixedPriority = Ranked<Fp>;
 
 /// The order of [`FixedPriority`].
+///
+/// ```
+/// use punctual_sched::dynamic::{Discipline, Fp, SchedulingParameters};
+/// use punctual_types::Priority;
+///
+/// let parameters = SchedulingParameters::FixedPriority { priority: Priority::MAX };
+/// // Such a number lets the kernel's priorities carry out the decisions.
+/// assert_eq!(Fp.fixed_eligibility(&parameters), Some(32_767));
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fp;
 

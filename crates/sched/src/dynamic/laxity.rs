@@ -15,6 +15,21 @@ use super::{Claim, SchedulingParameters};
 /// [hopeless](Claim::is_hopeless) work, or use a scheduler that defers it
 /// ([`MaximumUrgencyFirst`](super::MaximumUrgencyFirst),
 /// [`MaximumAccruedUtility`](super::MaximumAccruedUtility)). Work without a deadline has the greatest laxity.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{Claim, LaxityRank, SchedulingParameters, Time};
+///
+/// let rank = |deadline_ms, execution_ms| {
+///     let parameters = SchedulingParameters::Laxity {
+///         deadline: Time(0) + Duration::from_millis(deadline_ms),
+///         execution_time: Duration::from_millis(execution_ms),
+///         importance: 0,
+///     };
+///     LaxityRank::of(&Claim::new(parameters, Duration::ZERO))
+/// };
+/// assert!(rank(12, 9) > rank(10, 1), "it has to start by 3 ms, the other one by 9 ms");
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct LaxityRank {
     latest_start: Reverse<i128>,

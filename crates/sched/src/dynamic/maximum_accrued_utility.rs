@@ -24,6 +24,28 @@ use super::{
 /// A decision takes O(n log n) for n ready threads: suitable for tens or hundreds, not for tens of thousands.
 ///
 /// Source: \[Locke 1986\] (LBESA).
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{
+///     MaximumAccruedUtility, Scheduler, SchedulingParameters, Slot, Time, Utility,
+/// };
+///
+/// let mut scheduler = MaximumAccruedUtility::new();
+/// let milliseconds = Duration::from_millis;
+/// let work = |deadline, value| SchedulingParameters::Utility {
+///     deadline: Time(0) + milliseconds(deadline),
+///     execution_time: milliseconds(5),
+///     utility: Utility { value, decay: Duration::ZERO },
+/// };
+/// // Only one of them can be in time: the earlier deadline would win under EDF.
+/// scheduler.ready(Slot(0), &work(5, 1), Duration::ZERO, Time(0));
+/// scheduler.ready(Slot(1), &work(6, 100), Duration::ZERO, Time(0));
+///
+/// let mut chosen = Vec::new();
+/// scheduler.choose(1, Time(0), &|_| Duration::ZERO, &mut chosen);
+/// assert_eq!(chosen, [Slot(1)]);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct MaximumAccruedUtility {
     /// Index of each slot in `ready`.

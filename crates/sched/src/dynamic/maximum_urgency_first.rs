@@ -11,9 +11,37 @@ use super::{Claim, Discipline, LaxityRank, ParameterKind, Ranked, Time, laxity::
 /// its negative laxity it would precede it, and an overloaded host would miss one deadline after the other.
 /// Source: \[Stewart 1991\]; \[Gill 2004\] section 3.2, whose queues serve late work last
 /// (`ACE_Dynamic_Message_Queue`). Laxities: [`LaxityRank`].
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{MaximumUrgencyFirst, Scheduler, SchedulingParameters, Slot, Time};
+///
+/// let mut scheduler = MaximumUrgencyFirst::new();
+/// let due = |criticality, deadline| SchedulingParameters::Urgency {
+///     criticality,
+///     deadline,
+///     execution_time: Duration::ZERO,
+///     importance: 0,
+/// };
+/// scheduler.ready(Slot(0), &due(0, Time(10)), Duration::ZERO, Time(0));
+/// scheduler.ready(Slot(1), &due(4, Time(20)), Duration::ZERO, Time(0));
+///
+/// let mut chosen = Vec::new();
+/// scheduler.choose(1, Time(0), &|_| Duration::ZERO, &mut chosen);
+/// assert_eq!(chosen, [Slot(1)]);
+/// ```
 pub type MaximumUrgencyFirst = Ranked<Muf>;
 
 /// The order of [`MaximumUrgencyFirst`].
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{Discipline, MaximumUrgencyFirst, Muf};
+///
+/// // Two threads of equal laxity alternate five times in a millisecond.
+/// let scheduler = MaximumUrgencyFirst::of(Muf::with_quantum(Duration::from_micros(200)));
+/// assert_eq!(scheduler.discipline().quantum(), Some(Duration::from_micros(200)));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Muf {
     quantum: Duration,

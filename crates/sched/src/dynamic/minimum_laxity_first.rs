@@ -10,6 +10,24 @@ use super::{Claim, Discipline, LaxityRank, ParameterKind, Ranked, Time};
 /// Two threads of equal laxity alternate after each [quantum](Mlf::with_quantum), not at each decision.
 /// [`LaxityRank`] describes negative laxities. On one processor it meets all deadlines whenever any scheduler
 /// can, except for the quantum.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{MinimumLaxityFirst, Scheduler, SchedulingParameters, Slot, Time};
+///
+/// let mut scheduler = MinimumLaxityFirst::new();
+/// let due = |deadline, execution_time| SchedulingParameters::Laxity {
+///     deadline,
+///     execution_time,
+///     importance: 0,
+/// };
+/// scheduler.ready(Slot(0), &due(Time(10_000), Duration::from_micros(1)), Duration::ZERO, Time(0));
+/// scheduler.ready(Slot(1), &due(Time(12_000), Duration::from_micros(9)), Duration::ZERO, Time(0));
+///
+/// let mut chosen = Vec::new();
+/// scheduler.choose(1, Time(0), &|_| Duration::ZERO, &mut chosen);
+/// assert_eq!(chosen, [Slot(1)]);
+/// ```
 pub type MinimumLaxityFirst = Ranked<Mlf>;
 
 /// The order of [`MinimumLaxityFirst`].

@@ -119,6 +119,15 @@ impl Utility {
 }
 
 /// Kind of scheduling parameters, with its number on the wire.
+///
+/// ```
+/// use punctual_sched::dynamic::{ParameterKind, SchedulingParameters, standard};
+///
+/// let parameters = SchedulingParameters::Importance { importance: 5 };
+/// assert_eq!(parameters.kind(), ParameterKind::Importance);
+/// assert_eq!(standard("MIF").map(|scheduler| scheduler.kind()), Some(parameters.kind()));
+/// assert_eq!(parameters.kind().number(), 2, "on the wire");
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum ParameterKind {
     /// [`SchedulingParameters::FixedPriority`].

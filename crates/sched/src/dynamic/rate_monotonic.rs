@@ -7,9 +7,38 @@ use super::{Claim, Discipline, ParameterKind, Ranked, SchedulingParameters};
 /// RMS: the shortest period runs first; among equal periods the greatest importance.
 ///
 /// Source: \[Liu 1973\].
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{RateMonotonic, Scheduler, SchedulingParameters, Slot, Time};
+///
+/// let mut scheduler = RateMonotonic::new();
+/// let every = |milliseconds| SchedulingParameters::Rate {
+///     period: Duration::from_millis(milliseconds),
+///     importance: 0,
+/// };
+/// scheduler.ready(Slot(0), &every(20), Duration::ZERO, Time(0));
+/// scheduler.ready(Slot(1), &every(10), Duration::ZERO, Time(0));
+///
+/// let mut chosen = Vec::new();
+/// scheduler.choose(1, Time(0), &|_| Duration::ZERO, &mut chosen);
+/// assert_eq!(chosen, [Slot(1)]);
+/// ```
 pub type RateMonotonic = Ranked<Rms>;
 
 /// The order of [`RateMonotonic`].
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{Claim, Discipline, Rms, SchedulingParameters};
+///
+/// let every = |milliseconds| SchedulingParameters::Rate {
+///     period: Duration::from_millis(milliseconds),
+///     importance: 0,
+/// };
+/// let claim = |parameters| Claim::new(parameters, Duration::ZERO);
+/// assert!(Rms.rank(&claim(every(10))) > Rms.rank(&claim(every(20))));
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rms;
 

@@ -12,15 +12,63 @@ use super::{
 /// Critical work that passes a rate-monotonic analysis meets its deadlines, regardless of the other work; the
 /// other work gets the remaining time in the better order. Source: \[Chung 1990\]; \[Gill 2004\] section 2.2.
 /// Laxities: [`LaxityRank`].
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{RateMonotonicOrLaxity, Scheduler, SchedulingParameters, Slot, Time};
+///
+/// let mut scheduler = RateMonotonicOrLaxity::new();
+/// let work = |criticality, deadline| SchedulingParameters::RateOrLaxity {
+///     criticality,
+///     period: Duration::from_millis(10),
+///     deadline,
+///     execution_time: Duration::ZERO,
+///     importance: 0,
+/// };
+/// scheduler.ready(Slot(0), &work(0, Time(5)), Duration::ZERO, Time(0));
+/// scheduler.ready(Slot(1), &work(SchedulingParameters::CRITICAL, Time(9)), Duration::ZERO, Time(0));
+///
+/// let mut chosen = Vec::new();
+/// scheduler.choose(1, Time(0), &|_| Duration::ZERO, &mut chosen);
+/// assert_eq!(chosen, [Slot(1)]);
+/// ```
 pub type RateMonotonicOrLaxity = Ranked<RmsMlf>;
 
 /// The order of [`RateMonotonicOrLaxity`].
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{Discipline, RateMonotonicOrLaxity, RmsMlf};
+///
+/// let scheduler = RateMonotonicOrLaxity::of(RmsMlf::with_quantum(Duration::from_micros(200)));
+/// assert_eq!(scheduler.discipline().quantum(), Some(Duration::from_micros(200)));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct RmsMlf {
     quantum: Duration,
 }
 
 /// Rank of a claim under [`RateMonotonicOrLaxity`].
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{
+///     Claim, Discipline, RateOrLaxityRank, RmsMlf, SchedulingParameters, Time,
+/// };
+///
+/// let rank = |criticality| {
+///     let parameters = SchedulingParameters::RateOrLaxity {
+///         criticality,
+///         period: Duration::from_millis(10),
+///         deadline: Time(1),
+///         execution_time: Duration::ZERO,
+///         importance: 0,
+///     };
+///     RmsMlf::default().rank(&Claim::new(parameters, Duration::ZERO))
+/// };
+/// assert!(matches!(rank(0), RateOrLaxityRank::Laxity(_)));
+/// assert!(rank(SchedulingParameters::CRITICAL) > rank(0));
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum RateOrLaxityRank {
     /// Other work, below all critical work.

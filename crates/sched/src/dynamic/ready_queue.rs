@@ -9,6 +9,18 @@ use super::Slot;
 ///
 /// A binary heap that knows the index of each thread: each operation takes O(log n) comparisons of ranks, and
 /// allocates only when it grows.
+///
+/// ```
+/// use punctual_sched::dynamic::{Ranking, ReadyQueue, Slot};
+///
+/// let mut queue = ReadyQueue::new();
+/// for (arrival, (thread, importance)) in [(4, 1), (2, 9), (7, 9)].into_iter().enumerate() {
+///     queue.insert(Ranking { thread: Slot(thread), rank: importance, arrival: arrival as u64 });
+/// }
+/// assert_eq!(queue.pop().map(|first| first.thread), Some(Slot(2)), "it was the first of two equals");
+/// queue.set_rank(Slot(4), 10);
+/// assert_eq!(queue.first().map(|first| first.thread), Some(Slot(4)));
+/// ```
 #[derive(Clone, Debug)]
 pub struct ReadyQueue<R> {
     heap: Vec<Ranking<R>>,
@@ -17,6 +29,15 @@ pub struct ReadyQueue<R> {
 }
 
 /// Rank of a thread.
+///
+/// ```
+/// use punctual_sched::dynamic::{Ranking, Slot};
+///
+/// let early = Ranking { thread: Slot(3), rank: 5, arrival: 0 };
+/// let late = Ranking { thread: Slot(1), rank: 5, arrival: 1 };
+/// assert!(early.precedes(&late), "among equals, the first");
+/// assert!(Ranking { rank: 6, ..late }.precedes(&early));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Ranking<R> {
     /// Thread.

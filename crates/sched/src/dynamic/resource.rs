@@ -68,10 +68,52 @@ pub struct Resources {
 }
 
 /// Identity of a resource in [`Resources`].
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{
+///     MostImportantFirst, SchedulingParameters, Slot, Time,
+///     resource::{Criteria, Protocol, ResourceId, Resources},
+/// };
+///
+/// # let scheduler = MostImportantFirst::new();
+/// # let by = Criteria { scheduler: &scheduler, received: &|_| Duration::ZERO, now: Time(0) };
+/// # let important = |importance| SchedulingParameters::Importance { importance };
+/// # let (mut resources, mut changed) = (Resources::new(), Vec::new());
+/// # let (low, high) = (Slot(0), Slot(1));
+/// # resources.set_base(low, &important(1), &by, &mut changed);
+/// # resources.set_base(high, &important(9), &by, &mut changed);
+/// let map: ResourceId = resources.create(Protocol::Inheritance);
+/// resources.acquire(map, low, &by, &mut changed)?;
+/// assert_eq!(resources.owner(map), Some(low));
+/// assert_eq!(resources.last_taken(low), Some(map));
+/// # Ok::<(), punctual_sched::dynamic::resource::ResourceError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct ResourceId(pub u32);
 
 /// Parameters by which the owner of a resource is scheduled.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{
+///     MostImportantFirst, SchedulingParameters, Slot, Time,
+///     resource::{Criteria, Protocol, Resources},
+/// };
+///
+/// # let scheduler = MostImportantFirst::new();
+/// # let by = Criteria { scheduler: &scheduler, received: &|_| Duration::ZERO, now: Time(0) };
+/// # let important = |importance| SchedulingParameters::Importance { importance };
+/// # let (mut resources, mut changed) = (Resources::new(), Vec::new());
+/// # let (low, high) = (Slot(0), Slot(1));
+/// # resources.set_base(low, &important(1), &by, &mut changed);
+/// # resources.set_base(high, &important(9), &by, &mut changed);
+/// // The most eligible thread that uses the map has importance 9.
+/// let map = resources.create(Protocol::Ceiling(important(9)));
+/// resources.acquire(map, low, &by, &mut changed)?;
+/// assert_eq!(resources.effective(low), Some(&important(9)), "before anyone waits");
+/// # Ok::<(), punctual_sched::dynamic::resource::ResourceError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Protocol {
     /// Its own. For comparisons: other threads can delay the owner, and with it all waiters, for any time.
@@ -85,6 +127,22 @@ pub enum Protocol {
 }
 
 /// Criteria by which eligibilities are compared.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{
+///     MostImportantFirst, SchedulingParameters, Slot, Time,
+///     resource::{Criteria, Resources},
+/// };
+///
+/// // The dispatcher passes its scheduler, its clock, and what threads have received.
+/// let scheduler = MostImportantFirst::new();
+/// let by = Criteria { scheduler: &scheduler, received: &|_| Duration::ZERO, now: Time(0) };
+/// let (mut resources, mut changed) = (Resources::new(), Vec::new());
+/// let important = SchedulingParameters::Importance { importance: 9 };
+/// resources.set_base(Slot(0), &important, &by, &mut changed);
+/// assert_eq!(resources.effective(Slot(0)), Some(&important));
+/// ```
 #[derive(Clone, Copy)]
 pub struct Criteria<'a> {
     /// Scheduler of the endsystem. All parameters are of its kind.
@@ -96,6 +154,27 @@ pub struct Criteria<'a> {
 }
 
 /// Result of [`Resources::acquire`].
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{
+///     MostImportantFirst, SchedulingParameters, Slot, Time,
+///     resource::{Acquisition, Criteria, Protocol, Resources},
+/// };
+///
+/// # let scheduler = MostImportantFirst::new();
+/// # let by = Criteria { scheduler: &scheduler, received: &|_| Duration::ZERO, now: Time(0) };
+/// # let important = |importance| SchedulingParameters::Importance { importance };
+/// # let (mut resources, mut changed) = (Resources::new(), Vec::new());
+/// # let (low, high) = (Slot(0), Slot(1));
+/// # resources.set_base(low, &important(1), &by, &mut changed);
+/// # resources.set_base(high, &important(9), &by, &mut changed);
+/// let map = resources.create(Protocol::Inheritance);
+/// assert_eq!(resources.acquire(map, low, &by, &mut changed)?, Acquisition::Taken);
+/// assert_eq!(resources.acquire(map, low, &by, &mut changed)?, Acquisition::Reentered);
+/// assert_eq!(resources.acquire(map, high, &by, &mut changed)?, Acquisition::Waits);
+/// # Ok::<(), punctual_sched::dynamic::resource::ResourceError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Acquisition {
     /// The thread now owns the resource.
@@ -108,6 +187,28 @@ pub enum Acquisition {
 }
 
 /// Result of [`Resources::release`].
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{
+///     MostImportantFirst, SchedulingParameters, Slot, Time,
+///     resource::{Criteria, Protocol, Release, Resources},
+/// };
+///
+/// # let scheduler = MostImportantFirst::new();
+/// # let by = Criteria { scheduler: &scheduler, received: &|_| Duration::ZERO, now: Time(0) };
+/// # let important = |importance| SchedulingParameters::Importance { importance };
+/// # let (mut resources, mut changed) = (Resources::new(), Vec::new());
+/// # let (low, high) = (Slot(0), Slot(1));
+/// # resources.set_base(low, &important(1), &by, &mut changed);
+/// # resources.set_base(high, &important(9), &by, &mut changed);
+/// let map = resources.create(Protocol::Inheritance);
+/// resources.acquire(map, low, &by, &mut changed)?;
+/// resources.acquire(map, high, &by, &mut changed)?;
+/// assert_eq!(resources.release(map, low, &by, &mut changed)?, Release::HandedTo(high));
+/// assert_eq!(resources.release(map, high, &by, &mut changed)?, Release::Free);
+/// # Ok::<(), punctual_sched::dynamic::resource::ResourceError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Release {
     /// The thread still owns the resource, which it has taken several times.
@@ -119,6 +220,30 @@ pub enum Release {
 }
 
 /// Error of a call that had no effect.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{
+///     MostImportantFirst, SchedulingParameters, Slot, Time,
+///     resource::{Criteria, Protocol, ResourceError, Resources},
+/// };
+///
+/// # let scheduler = MostImportantFirst::new();
+/// # let by = Criteria { scheduler: &scheduler, received: &|_| Duration::ZERO, now: Time(0) };
+/// # let important = |importance| SchedulingParameters::Importance { importance };
+/// # let (mut resources, mut changed) = (Resources::new(), Vec::new());
+/// # let (low, high) = (Slot(0), Slot(1));
+/// # resources.set_base(low, &important(1), &by, &mut changed);
+/// # resources.set_base(high, &important(9), &by, &mut changed);
+/// let (map, log) = (resources.create(Protocol::Inheritance), resources.create(Protocol::Inheritance));
+/// resources.acquire(map, low, &by, &mut changed)?;
+/// resources.acquire(log, high, &by, &mut changed)?;
+/// resources.acquire(map, high, &by, &mut changed)?;
+/// // `high` waits for the map of `low`, which would wait for the log of `high`.
+/// let refused = resources.acquire(log, low, &by, &mut changed);
+/// assert_eq!(refused, Err(ResourceError::Deadlock { resource: log, owner: high }));
+/// # Ok::<(), ResourceError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ResourceError {
     /// The resource does not exist.

@@ -20,6 +20,22 @@ use super::{Claim, ParameterKind, SchedulingParameters, Time, UserParameters};
 ///
 /// Most schedulers are orders of threads: for them only a [`Discipline`](super::Discipline) needs to be
 /// written, and [`Ranked`](super::Ranked) implements the scheduler.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{Scheduler, SchedulingParameters, Slot, Time, standard};
+///
+/// // What a dispatcher does at each change of a thread.
+/// let mut scheduler: Box<dyn Scheduler> = standard("MIF").expect("it is a standard scheduler");
+/// let important = |importance| SchedulingParameters::Importance { importance };
+/// scheduler.ready(Slot(0), &important(3), Duration::ZERO, Time(0));
+/// scheduler.ready(Slot(1), &important(5), Duration::ZERO, Time(0));
+/// scheduler.update(Slot(0), &important(7), Duration::ZERO, Time(10));
+///
+/// let mut chosen = Vec::new();
+/// scheduler.choose(1, Time(10), &|_| Duration::ZERO, &mut chosen);
+/// assert_eq!(chosen, [Slot(0)]);
+/// ```
 pub trait Scheduler: Send {
     /// Returns the name, such as `EDF`: `scheduling_discipline_name`.
     fn name(&self) -> &str;
@@ -172,6 +188,21 @@ impl<S: Scheduler + ?Sized> Scheduler for Box<S> {
 
 /// Identity of a distributable thread in a [`Scheduler`]: a small number, reused after the thread was
 /// removed.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{MostImportantFirst, Scheduler, SchedulingParameters, Slot, Time};
+///
+/// let mut scheduler = MostImportantFirst::new();
+/// let parameters = SchedulingParameters::Importance { importance: 1 };
+/// scheduler.ready(Slot(0), &parameters, Duration::ZERO, Time(0));
+/// scheduler.remove(Slot(0), Time(5));
+/// // Another thread has the number now.
+/// scheduler.ready(Slot(0), &parameters, Duration::ZERO, Time(9));
+/// # let mut chosen = Vec::new();
+/// # scheduler.choose(1, Time(9), &|_| Duration::ZERO, &mut chosen);
+/// # assert_eq!(chosen, [Slot(0)]);
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Slot(pub u32);
 

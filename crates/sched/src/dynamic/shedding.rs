@@ -37,6 +37,17 @@ pub struct SheddingPolicy {
 }
 
 /// Point at which work is examined.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{SheddingPoint, SheddingPolicy, Time, TimedWork};
+///
+/// let late = TimedWork { deadline: Time(10), execution_time: Duration::ZERO, is_critical: false };
+/// let sheds = |policy: SheddingPolicy, at| policy.sheds(&late, Duration::ZERO, Time(11), at);
+/// assert!(!sheds(SheddingPolicy::before_dispatch(), SheddingPoint::Checkpoint), "it runs already");
+/// assert!(sheds(SheddingPolicy::at_checkpoints(), SheddingPoint::Checkpoint));
+/// assert!(sheds(SheddingPolicy::at_checkpoints(), SheddingPoint::Dispatch));
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum SheddingPoint {
     /// It is about to run: it begins, arrives from another host, returns from a call, or has waited.
@@ -46,6 +57,21 @@ pub enum SheddingPoint {
 }
 
 /// Work that is useless after its deadline.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{SchedulingParameters, Time, TimedWork};
+///
+/// let parameters = SchedulingParameters::Urgency {
+///     criticality: SchedulingParameters::CRITICAL,
+///     deadline: Time(10_000),
+///     execution_time: Duration::from_micros(4),
+///     importance: 0,
+/// };
+/// let work = TimedWork::of(&parameters).expect("it has a deadline");
+/// assert!(work.is_critical && !work.is_hopeless(Duration::ZERO, Time(6_000)));
+/// assert!(work.is_hopeless(Duration::ZERO, Time(6_001)));
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct TimedWork {
     /// Deadline of the work.

@@ -5,6 +5,14 @@ use alloc::boxed::Box;
 use super::*;
 
 /// Names of the nine standard schedulers, ordered by family.
+///
+/// ```
+/// use punctual_sched::dynamic::{STANDARD, standard};
+///
+/// for name in STANDARD {
+///     assert_eq!(standard(name).expect("it is one of them").name(), name);
+/// }
+/// ```
 pub const STANDARD: [&str; 9] = ["FP", "TP", "MIF", "RMS", "EDF", "MLF", "MUF", "RMS+MLF", "MAU"];
 
 /// Creates one of the [standard](STANDARD) schedulers by name, with default settings; MLF also by its other

@@ -7,9 +7,30 @@ use super::{Claim, Discipline, Mif, ParameterKind, Ranked, SchedulingParameters}
 ///
 /// It decides as [`MostImportantFirst`](super::MostImportantFirst) does; only the dispatching mechanism, and
 /// thus the name, differs.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{ThreadPriority, Scheduler, SchedulingParameters, Slot, Time};
+///
+/// let mut scheduler = ThreadPriority::new();
+/// let important = |importance| SchedulingParameters::Importance { importance };
+/// scheduler.ready(Slot(0), &important(3), Duration::ZERO, Time(0));
+/// scheduler.ready(Slot(1), &important(7), Duration::ZERO, Time(0));
+///
+/// let mut chosen = Vec::new();
+/// scheduler.choose(1, Time(0), &|_| Duration::ZERO, &mut chosen);
+/// assert_eq!(chosen, [Slot(1)]);
+/// ```
 pub type ThreadPriority = Ranked<Tp>;
 
 /// The order of [`ThreadPriority`].
+///
+/// ```
+/// use punctual_sched::dynamic::{Discipline, SchedulingParameters, Tp};
+///
+/// let important = |importance| SchedulingParameters::Importance { importance };
+/// assert!(Tp.fixed_eligibility(&important(7)) > Tp.fixed_eligibility(&important(3)));
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tp;
 

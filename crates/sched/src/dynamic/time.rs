@@ -7,6 +7,17 @@ use core::{
 
 /// A point in time of one host: nanoseconds since the beginning of its clock. This is CLOCK_MONOTONIC in live
 /// operation and the virtual clock in the simulator. Times of different hosts are not comparable.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::Time;
+///
+/// let (now, period) = (Time(5_000_000), Duration::from_millis(10));
+/// let deadline = now + period;
+/// assert_eq!(deadline, Time(15_000_000));
+/// assert_eq!(deadline.since(now), period);
+/// assert!(deadline < Time::NEVER);
+/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Time(pub u64);
 

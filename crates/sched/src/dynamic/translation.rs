@@ -30,6 +30,17 @@ use super::{ParameterKind, SchedulingParameters, Time, UserParameters, Utility};
 ///
 /// The reverse translation does not restore attributes that a kind does not have: the runtime keeps the
 /// original parameters and passes these on to the next host.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{ParameterKind, SchedulingParameters, Time, TranslationDefaults};
+///
+/// // A thread of a rate-monotonic host arrives at one with EDF.
+/// let defaults = TranslationDefaults { now: Time(1_000), ..TranslationDefaults::default() };
+/// let rate = SchedulingParameters::Rate { period: Duration::from_micros(5), importance: 2 };
+/// let here = rate.translated(ParameterKind::Deadline, &defaults);
+/// assert_eq!((here.deadline(), here.importance()), (Some(Time(6_000)), Some(2)));
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct TranslationDefaults {
     /// Time of the translation, from which deadlines and periods count.

@@ -6,6 +6,16 @@ use core::{error::Error, fmt};
 use super::{Arrival, Model, Step, Task};
 
 /// The first problem of a model.
+///
+/// ```
+/// use punctual_sched::simulator::{Host, Model, ModelError, Step, Task};
+///
+/// let mut task = Task::new("track");
+/// task.steps = vec![Step::call(7, [])];
+/// let model = Model { hosts: vec![Host::new("radar")], tasks: vec![task], ..Model::default() };
+/// let error: ModelError = model.check().unwrap_err();
+/// assert_eq!(error.task(), Some(0), "it calls a host that does not exist");
+/// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ModelError {
     text: String,

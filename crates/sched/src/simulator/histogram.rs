@@ -5,6 +5,25 @@ use alloc::vec::Vec;
 use punctual_types::LogLinear;
 
 /// Histogram of times with a relative error of at most 1/32.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{MostImportantFirst, Time};
+/// use punctual_sched::simulator::{Host, Model, Simulation, Step, Task};
+///
+/// # let mut task = Task::new("track");
+/// # task.hosts = vec![0; 100];
+/// # task.steps = vec![Step::compute(Duration::from_millis(2))];
+/// # let model = Model { hosts: vec![Host::new("radar")], tasks: vec![task], ..Model::default() };
+/// # let mut simulation = Simulation::new(&model, 1, |_| Box::new(MostImportantFirst::new()))?;
+/// # simulation.run_until(Time(1_000_000_000), &mut ())?;
+/// // A hundred threads of 2 ms, one after the other.
+/// let response = &simulation.finish().tasks[0].response;
+/// assert_eq!((response.count(), response.max()), (100, Some(200_000_000)));
+/// let median = response.percentile(50.0).expect("there are some");
+/// assert!((100_000_000..104_000_000).contains(&median));
+/// # Ok::<(), punctual_sched::simulator::ModelError>(())
+/// ```
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Histogram {
     counts: Vec<u32>,

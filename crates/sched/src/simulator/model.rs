@@ -10,6 +10,21 @@ use super::{Limits, Parameters, Step};
 /// A distributed system: hosts, the network between them, and the work of distributable threads.
 ///
 /// Hosts, resources and tasks are identified by their indices in these lists.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{MostImportantFirst, Time};
+/// use punctual_sched::simulator::{Host, Model, Simulation, Step, Task};
+///
+/// let mut task = Task::new("track");
+/// task.steps = vec![Step::compute(Duration::from_millis(2))];
+/// let model = Model { hosts: vec![Host::new("radar")], tasks: vec![task], ..Model::default() };
+/// let mut simulation = Simulation::new(&model, 1, |_| Box::new(MostImportantFirst::new()))?;
+/// simulation.run_until(Time(1_000_000_000), &mut ())?;
+/// let statistics = simulation.finish();
+/// assert_eq!(statistics.tasks[0].response.max(), Some(2_000_000));
+/// # Ok::<(), punctual_sched::simulator::ModelError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Model {
     /// Endsystems.
@@ -29,6 +44,23 @@ pub struct Model {
 }
 
 /// An endsystem with one scheduler.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{MostImportantFirst, Time};
+/// use punctual_sched::simulator::{Host, Model, Simulation, Step, Task};
+///
+/// let mut task = Task::new("track");
+/// task.hosts = vec![0, 0];
+/// task.steps = vec![Step::compute(Duration::from_millis(2))];
+/// let radar = Host { processors: 2, ..Host::new("radar") };
+/// let model = Model { hosts: vec![radar], tasks: vec![task], ..Model::default() };
+/// let mut simulation = Simulation::new(&model, 1, |_| Box::new(MostImportantFirst::new()))?;
+/// simulation.run_until(Time(1_000_000_000), &mut ())?;
+/// let statistics = simulation.finish();
+/// assert_eq!(statistics.tasks[0].response.max(), Some(2_000_000), "both run at the same time");
+/// # Ok::<(), punctual_sched::simulator::ModelError>(())
+/// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Host {
     /// Name for reports.
@@ -56,6 +88,25 @@ impl Host {
 
 /// Processor time that scheduling takes. Dispatching mechanisms (priorities of the operating system, a ready
 /// queue in the middleware) differ here in nothing else.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{MostImportantFirst, Time};
+/// use punctual_sched::simulator::{Costs, Host, Model, Simulation, Step, Task};
+///
+/// let microseconds = Duration::from_micros;
+/// let costs = Costs { decision: microseconds(3), hand_over: microseconds(5), ..Costs::default() };
+/// let mut task = Task::new("track");
+/// task.steps = vec![Step::compute(microseconds(100))];
+/// let radar = Host { costs, ..Host::new("radar") };
+/// let model = Model { hosts: vec![radar], tasks: vec![task], ..Model::default() };
+/// let mut simulation = Simulation::new(&model, 1, |_| Box::new(MostImportantFirst::new()))?;
+/// simulation.run_until(Time(1_000_000_000), &mut ())?;
+/// let statistics = simulation.finish();
+/// assert!(statistics.tasks[0].response.max() >= Some(108_000));
+/// assert!(statistics.hosts[0].overhead >= microseconds(8));
+/// # Ok::<(), punctual_sched::simulator::ModelError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Costs {
     /// A scheduling decision.
@@ -69,6 +120,23 @@ pub struct Costs {
 }
 
 /// Delays of messages from one host to another. No message is lost: CORBA's connections are reliable.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{MostImportantFirst, Time};
+/// use punctual_sched::simulator::{Host, Link, Model, Simulation, Step, Task};
+///
+/// let network = Link { latency: Duration::from_millis(3), ..Link::default() };
+/// let mut task = Task::new("track");
+/// task.steps = vec![Step::call(1, [Step::compute(Duration::from_millis(2))])];
+/// let hosts = vec![Host::new("radar"), Host::new("display")];
+/// let model = Model { hosts, network, tasks: vec![task], ..Model::default() };
+/// let mut simulation = Simulation::new(&model, 1, |_| Box::new(MostImportantFirst::new()))?;
+/// simulation.run_until(Time(1_000_000_000), &mut ())?;
+/// let statistics = simulation.finish();
+/// assert_eq!(statistics.tasks[0].response.max(), Some(8_000_000), "3 ms there, 2 ms, 3 ms back");
+/// # Ok::<(), punctual_sched::simulator::ModelError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Link {
     /// Minimum delay of each message.
@@ -80,6 +148,24 @@ pub struct Link {
 }
 
 /// A resource that one thread at a time owns.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{MostImportantFirst, Time};
+/// use punctual_sched::simulator::{Host, Model, Resource, Simulation, Step, Task};
+///
+/// let mut task = Task::new("track");
+/// task.hosts = vec![0, 0];
+/// task.steps = vec![Step::Lock(0), Step::compute(Duration::from_millis(2)), Step::Unlock(0)];
+/// let mut model = Model { hosts: vec![Host::new("radar")], tasks: vec![task], ..Model::default() };
+/// model.hosts[0].processors = 2;
+/// model.resources.push(Resource::new("map"));
+/// let mut simulation = Simulation::new(&model, 1, |_| Box::new(MostImportantFirst::new()))?;
+/// simulation.run_until(Time(1_000_000_000), &mut ())?;
+/// let statistics = simulation.finish();
+/// assert_eq!(statistics.tasks[0].response.max(), Some(4_000_000), "one after the other");
+/// # Ok::<(), punctual_sched::simulator::ModelError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resource {
     /// Name for reports.
@@ -100,6 +186,15 @@ impl Resource {
 
 /// Parameters by which the owner of a resource is scheduled: [`crate::dynamic::resource::Protocol`] for every
 /// discipline.
+///
+/// ```
+/// use punctual_sched::simulator::{Model, Parameters, Protocol, Resource};
+///
+/// let ceiling = Parameters { importance: 9, ..Parameters::default() };
+/// let map = Resource { protocol: Protocol::Ceiling(ceiling), ..Resource::new("map") };
+/// let model = Model { resources: vec![map, Resource::new("log")], ..Model::default() };
+/// assert_eq!(model.resources[1].protocol, Protocol::Inheritance, "the default");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Protocol {
     /// Its own.
@@ -113,6 +208,24 @@ pub enum Protocol {
 }
 
 /// Work whose arrivals are distributable threads.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{EarliestDeadlineFirst, Time};
+/// use punctual_sched::simulator::{Arrival, Host, Model, Parameters, Simulation, Step, Task};
+///
+/// let milliseconds = Duration::from_millis;
+/// let mut task = Task::new("track");
+/// task.arrival = Arrival::Periodic { offset: Time(0), period: milliseconds(100), jitter: Duration::ZERO };
+/// task.parameters = Some(Parameters { deadline: Some(milliseconds(20)), ..Parameters::default() });
+/// task.steps = vec![Step::compute(milliseconds(5))];
+/// let model = Model { hosts: vec![Host::new("radar")], tasks: vec![task], ..Model::default() };
+/// let mut simulation = Simulation::new(&model, 1, |_| Box::new(EarliestDeadlineFirst::new()))?;
+/// simulation.run_until(Time(950_000_000), &mut ())?;
+/// let statistics = simulation.finish();
+/// assert_eq!((statistics.tasks[0].made, statistics.tasks[0].missed()), (10, 0));
+/// # Ok::<(), punctual_sched::simulator::ModelError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
     /// Name for reports.
@@ -155,6 +268,24 @@ impl Task {
 }
 
 /// Arrivals of a task.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{MostImportantFirst, Time};
+/// use punctual_sched::simulator::{Arrival, Host, Model, Simulation, Step, Task};
+///
+/// let mut task = Task::new("report");
+/// let milliseconds = Duration::from_millis;
+/// task.arrival =
+///     Arrival::Sporadic { offset: Time(0), least: milliseconds(50), most: milliseconds(100) };
+/// task.steps = vec![Step::compute(milliseconds(1))];
+/// let model = Model { hosts: vec![Host::new("radar")], tasks: vec![task], ..Model::default() };
+/// let mut simulation = Simulation::new(&model, 1, |_| Box::new(MostImportantFirst::new()))?;
+/// simulation.run_until(Time(1_000_000_000), &mut ())?;
+/// let statistics = simulation.finish();
+/// assert!((10..=20).contains(&statistics.tasks[0].arrived));
+/// # Ok::<(), punctual_sched::simulator::ModelError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Arrival {
     /// Its threads are started by [`Step::Spawn`], [`Step::Oneway`] and [`Step::Async`].
@@ -192,6 +323,25 @@ pub enum Arrival {
 }
 
 /// Treatment of an arrival whose stream's last thread has not ended.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{MostImportantFirst, Time};
+/// use punctual_sched::simulator::{Arrival, Host, Model, Overrun, Simulation, Step, Task};
+///
+/// let milliseconds = Duration::from_millis;
+/// let mut task = Task::new("scan");
+/// task.arrival = Arrival::Periodic { offset: Time(0), period: milliseconds(10), jitter: Duration::ZERO };
+/// task.steps = vec![Step::compute(milliseconds(15))];
+/// // The thread that serves it is busy at every second arrival.
+/// task.overrun = Overrun::Skip;
+/// let model = Model { hosts: vec![Host::new("radar")], tasks: vec![task], ..Model::default() };
+/// let mut simulation = Simulation::new(&model, 1, |_| Box::new(MostImportantFirst::new()))?;
+/// simulation.run_until(Time(35_000_000), &mut ())?;
+/// let statistics = simulation.finish();
+/// assert_eq!((statistics.tasks[0].arrived, statistics.tasks[0].skipped), (4, 2));
+/// # Ok::<(), punctual_sched::simulator::ModelError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Overrun {
     /// It becomes another thread.
@@ -202,6 +352,23 @@ pub enum Overrun {
 }
 
 /// A `DistributableThread::cancel()` from outside.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{MostImportantFirst, Time};
+/// use punctual_sched::simulator::{Cancellation, Host, Model, Simulation, Step, Task};
+///
+/// let mut task = Task::new("scan");
+/// task.steps = vec![Step::compute(Duration::from_millis(10)); 2];
+/// let mut model = Model { hosts: vec![Host::new("radar")], tasks: vec![task], ..Model::default() };
+/// // It takes effect at the next scheduling point: between the computations.
+/// model.cancellations.push(Cancellation { at: Time(5_000_000), task: 0 });
+/// let mut simulation = Simulation::new(&model, 1, |_| Box::new(MostImportantFirst::new()))?;
+/// simulation.run_until(Time(1_000_000_000), &mut ())?;
+/// let statistics = simulation.finish();
+/// assert_eq!(statistics.tasks[0].cancelled, 1);
+/// # Ok::<(), punctual_sched::simulator::ModelError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Cancellation {
     /// Time of the cancellation.

@@ -8,6 +8,19 @@ use crate::dynamic::{ParameterKind, SchedulingParameters, Time, Utility};
 
 /// Scheduling parameters for every discipline. Each scheduler uses those that it needs, so that one model
 /// runs under all of them.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{ParameterKind, SchedulingParameters, Time};
+/// use punctual_sched::simulator::Parameters;
+///
+/// let deadline = Some(Duration::from_nanos(500));
+/// let parameters = Parameters { importance: 7, deadline, ..Parameters::default() };
+/// // Each scheduler gets what it needs.
+/// let important = parameters.at(ParameterKind::Importance, Time(0));
+/// assert_eq!(important, SchedulingParameters::Importance { importance: 7 });
+/// assert_eq!(parameters.at(ParameterKind::Deadline, Time(100)).deadline(), Some(Time(600)));
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Parameters {
     /// Priority, for FP.

@@ -8,6 +8,23 @@ use crate::dynamic::Time;
 use super::Histogram;
 
 /// Statistics of a simulation.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{MostImportantFirst, Time};
+/// use punctual_sched::simulator::{Host, Model, Simulation, Statistics, Step, Task};
+///
+/// # let mut task = Task::new("track");
+/// # task.hosts = vec![0, 0];
+/// # task.steps = vec![Step::compute(Duration::from_millis(2))];
+/// # let model = Model { hosts: vec![Host::new("radar")], tasks: vec![task], ..Model::default() };
+/// let mut simulation = Simulation::new(&model, 1, |_| Box::new(MostImportantFirst::new()))?;
+/// simulation.run_until(Time(1_000_000_000), &mut ())?;
+/// let statistics: Statistics = simulation.finish();
+/// assert_eq!((statistics.most_threads, statistics.until), (2, Time(1_000_000_000)));
+/// assert_eq!(statistics.hosts[0].busy, Duration::from_millis(4));
+/// # Ok::<(), punctual_sched::simulator::ModelError>(())
+/// ```
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Statistics {
     /// Virtual time at the end.
@@ -24,6 +41,24 @@ pub struct Statistics {
 
 /// Statistics of a task. Each arrival counts as exactly one of `made`, `late`, `shed`, `cancelled`,
 /// `refused`, `skipped`, `overdue` and `unfinished`.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{MostImportantFirst, Time};
+/// use punctual_sched::simulator::{Host, Model, Simulation, Step, Task, TaskStatistics};
+///
+/// # let mut task = Task::new("track");
+/// # task.hosts = vec![0, 0];
+/// # task.steps = vec![Step::compute(Duration::from_millis(2))];
+/// # let model = Model { hosts: vec![Host::new("radar")], tasks: vec![task], ..Model::default() };
+/// # let mut simulation = Simulation::new(&model, 1, |_| Box::new(MostImportantFirst::new()))?;
+/// # simulation.run_until(Time(1_000_000_000), &mut ())?;
+/// // Two threads of 2 ms on one processor.
+/// let track: &TaskStatistics = &simulation.finish().tasks[0];
+/// assert_eq!((track.arrived, track.made, track.missed()), (2, 2, 0));
+/// assert_eq!((track.response.min(), track.response.max()), (Some(2_000_000), Some(4_000_000)));
+/// # Ok::<(), punctual_sched::simulator::ModelError>(())
+/// ```
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct TaskStatistics {
     /// Arrivals.
@@ -72,6 +107,25 @@ impl TaskStatistics {
 }
 
 /// Statistics of a host.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{MostImportantFirst, Time};
+/// use punctual_sched::simulator::{Host, HostStatistics, Model, Simulation, Step, Task};
+///
+/// # let mut task = Task::new("track");
+/// # task.hosts = vec![0, 0];
+/// # task.steps = vec![Step::compute(Duration::from_millis(2))];
+/// # let model = Model { hosts: vec![Host::new("radar")], tasks: vec![task], ..Model::default() };
+/// # let mut simulation = Simulation::new(&model, 1, |_| Box::new(MostImportantFirst::new()))?;
+/// # simulation.run_until(Time(1_000_000_000), &mut ())?;
+/// // Two threads of 2 ms on one processor, within a second.
+/// let statistics = simulation.finish();
+/// let radar: &HostStatistics = &statistics.hosts[0];
+/// assert_eq!((radar.busy, radar.preemptions), (Duration::from_millis(4), 0));
+/// assert_eq!(radar.utilization(1, statistics.until), 0.004);
+/// # Ok::<(), punctual_sched::simulator::ModelError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct HostStatistics {
     /// Processor time of threads.

@@ -8,6 +8,30 @@ use crate::dynamic::SheddingPolicy;
 use super::Parameters;
 
 /// One step of a distributable thread. Only [`Compute`](Self::Compute) takes processor time itself.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{MostImportantFirst, Time};
+/// use punctual_sched::simulator::{Host, Model, Parameters, Simulation, Step, Task};
+///
+/// let compute = Step::compute(Duration::from_millis(2));
+/// let urgent = Parameters { importance: 9, ..Parameters::default() };
+/// let mut task = Task::new("track");
+/// task.steps = vec![
+///     compute.clone(),
+///     Step::Begin(urgent),
+///     Step::call(1, [compute.clone()]),
+///     Step::End,
+///     Step::Sleep(Duration::from_millis(1)),
+/// ];
+/// let hosts = vec![Host::new("radar"), Host::new("display")];
+/// let model = Model { hosts, tasks: vec![task], ..Model::default() };
+/// let mut simulation = Simulation::new(&model, 1, |_| Box::new(MostImportantFirst::new()))?;
+/// simulation.run_until(Time(1_000_000_000), &mut ())?;
+/// let statistics = simulation.finish();
+/// assert_eq!(statistics.tasks[0].response.max(), Some(5_000_000));
+/// # Ok::<(), punctual_sched::simulator::ModelError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     /// Computes.
@@ -46,6 +70,24 @@ pub enum Step {
 }
 
 /// Processor time.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{MostImportantFirst, Time};
+/// use punctual_sched::simulator::{Host, Model, Simulation, Step, Task, Work};
+///
+/// // Declared as 10 ms; it takes 5 to 10 ms, at random.
+/// let work = Work { time: Duration::from_millis(10), least: 0.5, most: 1.0 };
+/// let mut task = Task::new("track");
+/// task.steps = vec![Step::Compute(work)];
+/// let model = Model { hosts: vec![Host::new("radar")], tasks: vec![task], ..Model::default() };
+/// let mut simulation = Simulation::new(&model, 1, |_| Box::new(MostImportantFirst::new()))?;
+/// simulation.run_until(Time(1_000_000_000), &mut ())?;
+/// let statistics = simulation.finish();
+/// let response = statistics.tasks[0].response.max().expect("it has ended");
+/// assert!((5_000_000..=10_000_000).contains(&response));
+/// # Ok::<(), punctual_sched::simulator::ModelError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Work {
     /// Declared processor time.
@@ -57,6 +99,31 @@ pub struct Work {
 }
 
 /// A two-way call.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{MostImportantFirst, SheddingPolicy, Time};
+/// use punctual_sched::simulator::{Call, Host, Model, Simulation, Step, Task};
+///
+/// let call = Call {
+///     hosts: vec![1],
+///     steps: vec![Step::compute(Duration::from_secs(60))],
+///     request_bytes: 64,
+///     reply_bytes: 16,
+///     deadline: Some(Duration::from_millis(10)),
+///     shedding: Some(SheddingPolicy::at_checkpoints()),
+/// };
+/// let mut task = Task::new("track");
+/// task.steps = vec![Step::Call(call)];
+/// let hosts = vec![Host::new("radar"), Host::new("display")];
+/// let model = Model { hosts, tasks: vec![task], ..Model::default() };
+/// let mut simulation = Simulation::new(&model, 1, |_| Box::new(MostImportantFirst::new()))?;
+/// simulation.run_until(Time(1_000_000_000), &mut ())?;
+/// let statistics = simulation.finish();
+/// // The call is shed, and the thread continues.
+/// assert_eq!((statistics.tasks[0].calls_shed, statistics.tasks[0].made), (1, 1));
+/// # Ok::<(), punctual_sched::simulator::ModelError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     /// Called hosts: stream `n` of the task calls entry `n` modulo their number.
@@ -74,6 +141,25 @@ pub struct Call {
 }
 
 /// A request that starts a thread.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{MostImportantFirst, Time};
+/// use punctual_sched::simulator::{Arrival, Host, Model, Simulation, Start, Step, Task};
+///
+/// let mut alarm = Task::new("alarm");
+/// alarm.steps = vec![Step::Oneway(Start { task: 1, request_bytes: 64, reply_bytes: 0 })];
+/// let mut display = Task::new("display");
+/// display.arrival = Arrival::OnDemand;
+/// display.steps = vec![Step::compute(Duration::from_millis(2))];
+/// let model =
+///     Model { hosts: vec![Host::new("radar")], tasks: vec![alarm, display], ..Model::default() };
+/// let mut simulation = Simulation::new(&model, 1, |_| Box::new(MostImportantFirst::new()))?;
+/// simulation.run_until(Time(1_000_000_000), &mut ())?;
+/// let statistics = simulation.finish();
+/// assert_eq!(statistics.tasks[1].made, 1);
+/// # Ok::<(), punctual_sched::simulator::ModelError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Start {
     /// Index of the task, which is [`Arrival::OnDemand`](super::Arrival::OnDemand).

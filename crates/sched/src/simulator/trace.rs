@@ -5,6 +5,23 @@ use alloc::vec::Vec;
 use crate::dynamic::Time;
 
 /// An event of a distributable thread.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{MostImportantFirst, Time};
+/// use punctual_sched::simulator::{Event, EventKind, Host, Model, Simulation, Step, Task};
+///
+/// # let mut task = Task::new("track");
+/// # task.hosts = vec![0, 0];
+/// # task.steps = vec![Step::compute(Duration::from_millis(2))];
+/// # let model = Model { hosts: vec![Host::new("radar")], tasks: vec![task], ..Model::default() };
+/// # let mut simulation = Simulation::new(&model, 1, |_| Box::new(MostImportantFirst::new()))?;
+/// let mut events: Vec<Event> = Vec::new();
+/// simulation.run_until(Time(1_000_000_000), &mut events)?;
+/// let last = events.iter().rfind(|event| event.kind == EventKind::Completed).expect("both end");
+/// assert_eq!((last.time, last.host, last.thread.stream), (Time(4_000_000), 0, 1));
+/// # Ok::<(), punctual_sched::simulator::ModelError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Event {
     /// Virtual time.
@@ -18,6 +35,25 @@ pub struct Event {
 }
 
 /// Identity of a distributable thread.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{MostImportantFirst, Time};
+/// use punctual_sched::simulator::{Event, EventKind, Host, Model, Simulation, Step, Task, ThreadId};
+///
+/// # let mut task = Task::new("track");
+/// # task.hosts = vec![0, 0];
+/// # task.steps = vec![Step::compute(Duration::from_millis(2))];
+/// # let model = Model { hosts: vec![Host::new("radar")], tasks: vec![task], ..Model::default() };
+/// # let mut simulation = Simulation::new(&model, 1, |_| Box::new(MostImportantFirst::new()))?;
+/// let mut events: Vec<Event> = Vec::new();
+/// simulation.run_until(Time(1_000_000_000), &mut events)?;
+/// let arrived = events.iter().filter(|event| event.kind == EventKind::Arrived);
+/// let threads: Vec<ThreadId> = arrived.map(|event| event.thread).collect();
+/// let of_stream = |stream| ThreadId { task: 0, stream, job: 0 };
+/// assert_eq!(threads, [of_stream(0), of_stream(1)]);
+/// # Ok::<(), punctual_sched::simulator::ModelError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct ThreadId {
     /// Index of the task.
@@ -29,6 +65,25 @@ pub struct ThreadId {
 }
 
 /// Kind of an event.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{MostImportantFirst, Time};
+/// use punctual_sched::simulator::{Event, EventKind, Host, Model, Simulation, Step, Task};
+///
+/// # let mut task = Task::new("track");
+/// # task.hosts = vec![0, 0];
+/// # task.steps = vec![Step::compute(Duration::from_millis(2))];
+/// # let model = Model { hosts: vec![Host::new("radar")], tasks: vec![task], ..Model::default() };
+/// # let mut simulation = Simulation::new(&model, 1, |_| Box::new(MostImportantFirst::new()))?;
+/// let mut events: Vec<Event> = Vec::new();
+/// simulation.run_until(Time(1_000_000_000), &mut events)?;
+/// let first = events.iter().filter(|event| event.thread.stream == 0);
+/// let names: Vec<_> = first.map(|event| event.kind.name()).collect();
+/// assert_eq!(names[..3], ["Arrived", "Started", "Completed"]);
+/// assert!(EventKind::Completed.gives_up_processor());
+/// # Ok::<(), punctual_sched::simulator::ModelError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum EventKind {
     /// The thread began and is ready.
@@ -173,6 +228,30 @@ impl EventKind {
 }
 
 /// Receives every event when it happens.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{MostImportantFirst, Time};
+/// use punctual_sched::simulator::{Event, EventKind, Host, Model, Observer, Simulation, Step, Task};
+///
+/// /// Counts events of one kind without keeping them.
+/// struct Count(EventKind, u32);
+///
+/// impl Observer for Count {
+///     fn event(&mut self, event: Event) {
+///         self.1 += u32::from(event.kind == self.0);
+///     }
+/// }
+/// # let mut task = Task::new("track");
+/// # task.hosts = vec![0, 0];
+/// # task.steps = vec![Step::compute(Duration::from_millis(2))];
+/// # let model = Model { hosts: vec![Host::new("radar")], tasks: vec![task], ..Model::default() };
+/// # let mut simulation = Simulation::new(&model, 1, |_| Box::new(MostImportantFirst::new()))?;
+/// let mut completed = Count(EventKind::Completed, 0);
+/// simulation.run_until(Time(1_000_000_000), &mut completed)?;
+/// assert_eq!(completed.1, 2);
+/// # Ok::<(), punctual_sched::simulator::ModelError>(())
+/// ```
 pub trait Observer {
     /// Receives an event.
     fn event(&mut self, event: Event);
@@ -191,6 +270,24 @@ impl Observer for Vec<Event> {
 }
 
 /// An interval in which a thread ran on a processor.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{MostImportantFirst, Time};
+/// use punctual_sched::simulator::{EventKind, Host, Model, Run, Simulation, Step, Task, dispatch_graph};
+///
+/// # let mut task = Task::new("track");
+/// # task.hosts = vec![0, 0];
+/// # task.steps = vec![Step::compute(Duration::from_millis(2))];
+/// # let model = Model { hosts: vec![Host::new("radar")], tasks: vec![task], ..Model::default() };
+/// # let mut simulation = Simulation::new(&model, 1, |_| Box::new(MostImportantFirst::new()))?;
+/// let mut events = Vec::new();
+/// simulation.run_until(Time(1_000_000_000), &mut events)?;
+/// let runs: Vec<Run> = dispatch_graph(&events, simulation.now(), false);
+/// assert_eq!((runs[1].from, runs[1].to), (Time(2_000_000), Time(4_000_000)));
+/// assert_eq!(runs[1].end, Some(EventKind::Completed));
+/// # Ok::<(), punctual_sched::simulator::ModelError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Run {
     /// Index of the host.
@@ -207,6 +304,25 @@ pub struct Run {
 
 /// Returns the dispatch graph of a trace: all runs, in the order of their beginnings. Runs without duration
 /// are omitted unless `all`. Runs that have not ended end at `until`.
+///
+/// ```
+/// use core::time::Duration;
+/// use punctual_sched::dynamic::{MostImportantFirst, Time};
+/// use punctual_sched::simulator::{Host, Model, Simulation, Step, Task, dispatch_graph};
+///
+/// # let mut task = Task::new("track");
+/// # task.hosts = vec![0, 0];
+/// # task.steps = vec![Step::compute(Duration::from_millis(2))];
+/// # let model = Model { hosts: vec![Host::new("radar")], tasks: vec![task], ..Model::default() };
+/// # let mut simulation = Simulation::new(&model, 1, |_| Box::new(MostImportantFirst::new()))?;
+/// let mut events = Vec::new();
+/// simulation.run_until(Time(1_000_000_000), &mut events)?;
+/// // Two threads of 2 ms on one processor.
+/// let runs = dispatch_graph(&events, simulation.now(), false);
+/// let streams: Vec<_> = runs.iter().map(|run| (run.thread.stream, run.to)).collect();
+/// assert_eq!(streams, [(0, Time(2_000_000)), (1, Time(4_000_000))]);
+/// # Ok::<(), punctual_sched::simulator::ModelError>(())
+/// ```
 pub fn dispatch_graph(events: &[Event], until: Time, all: bool) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     // Runs that have not ended: at most one per processor.
