@@ -6,6 +6,15 @@ use crate::wire::UnknownParameters;
 
 /// Treatment of a thread that arrives with parameters of a user-defined or newer kind that is not the
 /// scheduler's.
+///
+/// ```
+/// use punctual_rtsched::{RtScheduling, UnknownPolicy};
+///
+/// // Threads of schedulers that this host does not know are not served.
+/// let scheduling = RtScheduling::builder().unknown_parameters(UnknownPolicy::Refuse).build()?;
+/// assert_eq!(scheduling.manager().scheduler_name(), "MIF");
+/// # Ok::<(), punctual_rtsched::BuildError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub enum UnknownPolicy {
     /// It is scheduled by the default parameters, with the deadline of its own. Those travel on with its

@@ -19,7 +19,41 @@ use super::{
 /// calling thread. A panic raises UNKNOWN. Requests of the ORB itself are not intercepted: LocateRequests and
 /// the binding of connections to bands.
 ///
-/// [`OrbInitializer`](crate::interceptors::OrbInitializer) has an example.
+/// ```
+/// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+/// # use doubler::{Doubler, DoublerRef};
+/// use std::sync::{Arc, Mutex};
+///
+/// use punctual_orb::{Orb, interceptors::*};
+///
+/// /// Lists the operations that this ORB calls.
+/// #[derive(Clone, Default)]
+/// struct Called(Arc<Mutex<Vec<String>>>);
+///
+/// impl ClientRequestInterceptor for Called {
+///     fn name(&self) -> &str {
+///         "called"
+///     }
+///
+///     fn send_request(&self, info: &mut ClientRequestInfo<'_>) -> Result<(), Interrupt> {
+///         self.0.lock().unwrap().push(info.operation().to_owned());
+///         Ok(())
+///     }
+/// }
+///
+/// impl OrbInitializer for Called {
+///     fn pre_init(&self, info: &mut OrbInitInfo<'_>) {
+///         info.add_client_request_interceptor(Arc::new(self.clone())).expect("the name is free");
+///     }
+/// }
+///
+/// let called = Called::default();
+/// let orb = Orb::builder().initializer(&called).build()?;
+/// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
+/// doubler.twice(21)?;
+/// assert_eq!(*called.0.lock().unwrap(), ["twice"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait ClientRequestInterceptor: Send + Sync {
     /// Returns the name. Names are unique within an ORB, except that any number of interceptors may have an
     /// empty one.

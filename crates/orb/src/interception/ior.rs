@@ -80,6 +80,38 @@ pub trait IorInterceptor: Send + Sync {
 }
 
 /// An adapter that has been created, `PortableInterceptor::IORInfo`.
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+///
+/// use punctual_orb::{Orb, interceptors::*};
+///
+/// /// Lists the adapters of an ORB.
+/// #[derive(Clone, Default)]
+/// struct Adapters(Arc<Mutex<Vec<String>>>);
+///
+/// impl IorInterceptor for Adapters {
+///     fn name(&self) -> &str {
+///         "adapters"
+///     }
+///
+///     fn establish_components(&self, info: &mut IorInfo<'_>) {
+///         self.0.lock().unwrap().push(info.adapter().to_owned());
+///     }
+/// }
+///
+/// impl OrbInitializer for Adapters {
+///     fn pre_init(&self, info: &mut OrbInitInfo<'_>) {
+///         info.add_ior_interceptor(Arc::new(self.clone())).expect("the name is free");
+///     }
+/// }
+///
+/// let adapters = Adapters::default();
+/// let orb = Orb::builder().initializer(&adapters).build()?;
+/// orb.root_poa().child("north").build()?.child("radar").build()?;
+/// assert!(adapters.0.lock().unwrap().contains(&"north/radar".to_owned()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct IorInfo<'i> {
     pub(crate) path: &'i str,
     pub(crate) manager: usize,

@@ -68,6 +68,43 @@ impl CallKind {
 }
 
 /// How a request ended, `PortableInterceptor::ReplyStatus`.
+///
+/// ```
+/// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+/// # use doubler::{Doubler, DoublerRef};
+/// use std::sync::{Arc, atomic::{AtomicU32, Ordering}};
+///
+/// use punctual_orb::{Orb, interceptors::*};
+/// use punctual_types::SystemException;
+///
+/// /// Counts requests that have succeeded.
+/// #[derive(Clone, Default)]
+/// struct Successes(Arc<AtomicU32>);
+///
+/// impl ClientRequestInterceptor for Successes {
+///     fn name(&self) -> &str {
+///         "successes"
+///     }
+///
+///     fn receive_reply(&self, info: &ClientRequestInfo<'_>) -> Result<(), SystemException> {
+///         if info.reply_status() == Some(ReplyStatus::Successful) {
+///             self.0.fetch_add(1, Ordering::Relaxed);
+///         }
+///         Ok(())
+///     }
+/// }
+/// # impl OrbInitializer for Successes {
+/// #     fn pre_init(&self, info: &mut OrbInitInfo<'_>) {
+/// #         info.add_client_request_interceptor(Arc::new(self.clone())).expect("the name is free");
+/// #     }
+/// # }
+/// # let successes = Successes::default();
+/// # let orb = Orb::builder().initializer(&successes).build()?;
+/// # let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
+/// doubler.twice(21)?;
+/// assert_eq!(successes.0.load(Ordering::Relaxed), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum ReplyStatus {
     /// The request succeeded; a oneway request was sent or has been served.

@@ -17,7 +17,42 @@ use super::{
 /// thread that serves it, from [`Self::receive_request`] on at the priority of the upcall. Requests that are
 /// refused because a queue is full or a deadline has passed are not intercepted.
 ///
-/// [`ServerRequestInfo`] has an example.
+/// ```
+/// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+/// # use doubler::{Doubler, DoublerRef};
+/// use std::sync::Arc;
+///
+/// use punctual_orb::{Orb, interceptors::*};
+/// use punctual_types::{Completion, SystemException, SystemExceptionKind};
+///
+/// /// Refuses requests that would change the state of objects.
+/// #[derive(Clone)]
+/// struct ReadOnly;
+///
+/// impl ServerRequestInterceptor for ReadOnly {
+///     fn name(&self) -> &str {
+///         "read only"
+///     }
+///
+///     fn receive_request(&self, info: &mut ServerRequestInfo<'_>) -> Result<(), Interrupt> {
+///         if info.operation().starts_with("_get_") {
+///             return Ok(());
+///         }
+///         Err(SystemException::new(SystemExceptionKind::NoPermission, 0, Completion::No).into())
+///     }
+/// }
+///
+/// impl OrbInitializer for ReadOnly {
+///     fn pre_init(&self, info: &mut OrbInitInfo<'_>) {
+///         info.add_server_request_interceptor(Arc::new(self.clone())).expect("the name is free");
+///     }
+/// }
+///
+/// let orb = Orb::builder().initializer(&ReadOnly).build()?;
+/// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
+/// assert_eq!(doubler.twice(4).unwrap_err().kind, SystemExceptionKind::NoPermission);
+/// # Ok::<(), punctual_orb::OrbError>(())
+/// ```
 pub trait ServerRequestInterceptor: Send + Sync {
     /// Returns the name. Names are unique within an ORB, except that any number of interceptors may have an
     /// empty one.
@@ -111,6 +146,48 @@ pub struct ServerRequestInfo<'a> {
 }
 
 /// Lane that serves a request, in [`ServerRequestInfo::lane`].
+///
+/// ```
+/// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+/// # use doubler::{Doubler, DoublerRef};
+/// use std::sync::{Arc, Mutex};
+///
+/// use punctual_orb::{Orb, PriorityModel, interceptors::*};
+/// use punctual_types::Priority;
+///
+/// /// Notes the priority of the lane that has served the last request.
+/// #[derive(Clone, Default)]
+/// struct LastLane(Arc<Mutex<Option<Priority>>>);
+///
+/// impl ServerRequestInterceptor for LastLane {
+///     fn name(&self) -> &str {
+///         "last lane"
+///     }
+///
+///     fn receive_request(&self, info: &mut ServerRequestInfo<'_>) -> Result<(), Interrupt> {
+///         *self.0.lock().unwrap() = info.lane().map(|lane: ServingLane| lane.priority);
+///         Ok(())
+///     }
+/// }
+/// # impl OrbInitializer for LastLane {
+/// #     fn pre_init(&self, info: &mut OrbInitInfo<'_>) {
+/// #         info.add_server_request_interceptor(Arc::new(self.clone())).expect("the name is free");
+/// #     }
+/// # }
+///
+/// let last_lane = LastLane::default();
+/// let server = Orb::builder().initializer(&last_lane).listen("iiop://localhost:0").build()?;
+/// let pool = server.threadpool().lane(Priority::MIN, 1).build()?;
+/// let model = PriorityModel::ServerDeclared(Priority::MIN);
+/// let poa = server.root_poa().child("numbers").threadpool(&pool).priority_model(model).build()?;
+/// let doubler: DoublerRef = poa.activate(Doubler)?;
+/// # use punctual_stub::Interface;
+/// # let client = Orb::builder().build()?;
+/// # let doubler: DoublerRef = client.resolve(&doubler.as_object().to_ior())?;
+/// doubler.twice(21)?;
+/// assert_eq!(*last_lane.0.lock().unwrap(), Some(Priority::MIN));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct ServingLane {
     /// CORBA priority at which its threads wait for requests.

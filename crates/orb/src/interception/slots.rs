@@ -10,14 +10,67 @@ use std::{
 use thiserror::Error;
 
 /// Value of a slot; initially `None`. Cloning does not allocate.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use punctual_orb::interceptors::SlotValue;
+///
+/// let value: SlotValue = Some(Arc::new(7_u32));
+/// assert_eq!(value.as_ref().and_then(|value| value.downcast_ref()), Some(&7_u32));
+/// ```
 pub type SlotValue = Option<Arc<dyn Any + Send + Sync>>;
 
 /// Id of a slot of an ORB's [`PiCurrent`], allocated by
 /// [`OrbInitInfo::allocate_slot_id`](crate::interceptors::OrbInitInfo::allocate_slot_id).
+///
+/// ```
+/// use std::sync::{Arc, OnceLock};
+///
+/// use punctual_orb::{Orb, interceptors::*};
+///
+/// /// Keeps the slot of the user on whose behalf a thread calls.
+/// #[derive(Clone, Default)]
+/// struct User(Arc<OnceLock<SlotId>>);
+///
+/// impl OrbInitializer for User {
+///     fn pre_init(&self, info: &mut OrbInitInfo<'_>) {
+///         self.0.get_or_init(|| info.allocate_slot_id());
+///     }
+/// }
+///
+/// let user = User::default();
+/// let orb = Orb::builder().initializer(&user).build()?;
+/// let slot: SlotId = *user.0.get().expect("the initializer has run");
+/// orb.pi_current().set_slot(slot, Some(Arc::new("operator")))?;
+/// # assert!(orb.pi_current().get_slot(slot)?.is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct SlotId(u32);
 
 /// Error: the slot belongs to another ORB (`PortableInterceptor::InvalidSlot`).
+///
+/// ```
+/// # use std::sync::{Arc, OnceLock};
+/// use punctual_orb::{Orb, interceptors::*};
+/// # #[derive(Clone, Default)]
+/// # struct User(Arc<OnceLock<SlotId>>);
+/// # impl OrbInitializer for User {
+/// #     fn pre_init(&self, info: &mut OrbInitInfo<'_>) {
+/// #         self.0.get_or_init(|| info.allocate_slot_id());
+/// #     }
+/// # }
+///
+/// # let user = User::default();
+/// let orb = Orb::builder().initializer(&user).build()?;
+/// # let slot: SlotId = *user.0.get().expect("the initializer has run");
+/// // `slot` is one that the initializer has allocated for this ORB.
+/// assert!(orb.pi_current().get_slot(slot).is_ok());
+/// let other = Orb::builder().build()?;
+/// assert_eq!(other.pi_current().get_slot(slot).err(), Some(InvalidSlot));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
 #[error("this ORB has no such slot; use ids allocated by one of its own initializers")]
 pub struct InvalidSlot;
@@ -28,7 +81,30 @@ pub struct InvalidSlot;
 /// [`ServerRequestInfo::set_slot`](super::ServerRequestInfo::set_slot); its ending points see the values that
 /// the servant leaves. The thread's own slots are restored afterwards.
 ///
-/// [`Orb::pi_current`](crate::Orb::pi_current) has an example.
+/// ```
+/// use std::sync::{Arc, OnceLock};
+///
+/// use punctual_orb::{Orb, interceptors::*};
+///
+/// /// Keeps the slot of the user on whose behalf a thread calls.
+/// #[derive(Clone, Default)]
+/// struct User(Arc<OnceLock<SlotId>>);
+///
+/// impl OrbInitializer for User {
+///     fn pre_init(&self, info: &mut OrbInitInfo<'_>) {
+///         self.0.get_or_init(|| info.allocate_slot_id());
+///     }
+/// }
+///
+/// let user = User::default();
+/// let orb = Orb::builder().initializer(&user).build()?;
+/// let slot = *user.0.get().expect("the initializer has run");
+/// let current: PiCurrent<'_> = orb.pi_current();
+/// current.set_slot(slot, Some(Arc::new("operator")))?;
+/// let value = current.get_slot(slot)?.expect("this thread has set it");
+/// assert_eq!(value.downcast_ref(), Some(&"operator"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct PiCurrent<'o> {
     table: &'o SlotTable,
 }

@@ -50,11 +50,70 @@ pub trait OrbInitializer: Send + Sync {
 }
 
 /// ORB that is being created, `PortableInterceptor::ORBInitInfo`.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use punctual_orb::{Orb, interceptors::*};
+///
+/// /// Seen by every outgoing and every incoming request.
+/// #[derive(Clone)]
+/// struct Badge;
+///
+/// impl ClientRequestInterceptor for Badge {
+///     fn name(&self) -> &str {
+///         "badge"
+///     }
+/// }
+///
+/// impl ServerRequestInterceptor for Badge {
+///     fn name(&self) -> &str {
+///         "badge"
+///     }
+/// }
+///
+/// impl OrbInitializer for Badge {
+///     fn pre_init(&self, info: &mut OrbInitInfo<'_>) {
+///         // Names are unique among interceptors of a kind.
+///         info.add_client_request_interceptor(Arc::new(self.clone())).expect("the name is free");
+///         info.add_server_request_interceptor(Arc::new(self.clone())).expect("the name is free");
+///     }
+/// }
+///
+/// let orb = Orb::builder().initializer(&Badge).build()?;
+/// # Ok::<(), punctual_orb::OrbError>(())
+/// ```
 pub struct OrbInitInfo<'i> {
     interceptors: &'i mut Interceptors,
 }
 
 /// Error: an interceptor with this name is already registered.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use punctual_orb::{Orb, interceptors::*};
+///
+/// #[derive(Clone)]
+/// struct Badge;
+///
+/// impl ClientRequestInterceptor for Badge {
+///     fn name(&self) -> &str {
+///         "badge"
+///     }
+/// }
+///
+/// impl OrbInitializer for Badge {
+///     fn pre_init(&self, info: &mut OrbInitInfo<'_>) {
+///         info.add_client_request_interceptor(Arc::new(Badge)).expect("the name is free");
+///         let again = info.add_client_request_interceptor(Arc::new(Badge));
+///         assert_eq!(again, Err(DuplicateName("badge".into())));
+///     }
+/// }
+///
+/// let orb = Orb::builder().initializer(&Badge).build()?;
+/// # Ok::<(), punctual_orb::OrbError>(())
+/// ```
 #[derive(Clone, Eq, Error, PartialEq)]
 #[error("an interceptor named `{0}` is already registered; choose another name or an empty one")]
 pub struct DuplicateName(pub String);

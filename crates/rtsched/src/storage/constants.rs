@@ -1,6 +1,14 @@
 //! Constants of keys.
 
 /// Maximum number of keys of a process; POSIX keys are limited to 1,024 in the GNU C library.
+///
+/// ```
+/// use punctual_rtsched::storage::MAX_KEYS;
+///
+/// /// Keys that the plug-ins of this program may create.
+/// const PLUG_IN_KEYS: usize = 200;
+/// const _: () = assert!(PLUG_IN_KEYS <= MAX_KEYS);
+/// ```
 pub const MAX_KEYS: usize = 16_384;
 
 /// Generation that no key has.

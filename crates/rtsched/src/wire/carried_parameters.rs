@@ -12,6 +12,19 @@ use super::{
 };
 
 /// Scheduling parameters in a context, of a known or an unknown kind.
+///
+/// ```
+/// use punctual_cdr::Endian;
+/// use punctual_rtsched::wire::{CarriedParameters, UnknownParameters};
+/// use punctual_sched::dynamic::{SchedulingParameters, Time};
+///
+/// let known = CarriedParameters::from(SchedulingParameters::Importance { importance: 5 });
+/// assert_eq!(known.known().and_then(SchedulingParameters::importance), Some(5));
+///
+/// let foreign = UnknownParameters::new(0x8001, Some(Time(9)), Endian::Big, &[0; 8]);
+/// let foreign = CarriedParameters::Unknown(foreign.expect("the kind is user-defined"));
+/// assert_eq!((foreign.known(), foreign.deadline()), (None, Some(Time(9))));
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum CarriedParameters {
     /// Parameters of a known kind.

@@ -5,6 +5,18 @@ use core::time::Duration;
 use punctual_sched::dynamic::Time;
 
 /// One instant by the two clocks between which deadlines are converted. Read one directly after the other.
+///
+/// ```
+/// use std::time::SystemTime;
+///
+/// use punctual_rtsched::wire::{Clocks, UtcTime};
+/// use punctual_sched::dynamic::Time;
+///
+/// let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+/// // `local` is the reading of CLOCK_MONOTONIC.
+/// let clocks = Clocks { local: Time(1_000), utc: UtcTime::from_unix(since_1970) };
+/// assert!(clocks.utc > UtcTime(0));
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Clocks {
     /// The monotonic clock of this host.

@@ -9,7 +9,21 @@ use super::{carried_parameters::CarriedParameters, clocks::Clocks, octets::Conte
 
 /// The distributable thread that makes a request: the data of service context 30.
 ///
-/// The [module](super) has an example.
+/// ```
+/// use punctual_cdr::Endian;
+/// use punctual_rtsched::wire::{Clocks, PeerLayout, Reader, Reading, SchedulingContext, UtcTime};
+/// use punctual_sched::dynamic::Time;
+/// use punctual_types::DistributableThreadId;
+///
+/// // A oneway request spawns the thread.
+/// let id = DistributableThreadId(7);
+/// let context = SchedulingContext { id, parameters: None, implicit: None, begins: true };
+/// let clocks = Clocks { local: Time(0), utc: UtcTime(0) };
+/// let octets = context.encode(&clocks, Endian::NATIVE);
+/// let reading = Reader::new(clocks, PeerLayout::OwnOnly).read(&octets)?;
+/// assert_eq!(reading, Reading::Context(context));
+/// # Ok::<(), punctual_cdr::CdrError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SchedulingContext {
     /// Id of the thread. Zero means no thread and is refused.

@@ -85,6 +85,17 @@ impl Reader {
 
 /// Result of reading a service context 30. Without a context in Punctual's format, the request is served
 /// outside of all distributable threads.
+///
+/// ```
+/// use punctual_rtsched::wire::{Clocks, PeerLayout, Reader, Reading, UtcTime};
+/// use punctual_sched::dynamic::Time;
+///
+/// let clocks = Clocks { local: Time(0), utc: UtcTime(0) };
+/// let reader = Reader::new(clocks, PeerLayout::OwnOnly);
+/// // Another ORB uses the number of the context for data of its own.
+/// assert_eq!(reader.read(b"\x01something else")?, Reading::Foreign);
+/// # Ok::<(), punctual_cdr::CdrError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "on the stack, and mostly the large one")]
 pub enum Reading {
