@@ -38,6 +38,18 @@
 //! orb.current().set_priority(Priority::MAX)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! | Crate beside this one | Purpose |
+//! |---|---|
+//! | `punctual-build` | Compiles IDL to Rust in a build script |
+//! | `punctual-events` | Real-time event channels: typed events, filters, timeouts, dispatching by priority |
+//! | `punctual-scheduling` | Scheduling service: priorities of activities, pools and objects by name, from a file |
+//! | `punctual-qos` | Adaptive quality of service: contracts over system conditions, and a manager of rates |
+//! | `punctual-dispatch` | Dispatcher: bounded queues by preemption priority, by arrival, deadline or laxity in each |
+//! | `punctual-simulation` | Scenario files for [`rtscheduling::simulator`] |
+//! | `punctual-zenoh` | Gateways between event channels and Zenoh |
+//! | `punctual-toml` | TOML files of these services: errors with line and key, time spans with units |
+//! | `punctual-cli` | The command `punctual`: IDL, plans of schedules, inspection of running ORBs, benchmarks |
 
 pub use punctual_cdr::{
     BoundedMap, BoundedSeq, BoundedSlice, BoundedStr, BoundedString, CharSet, Fixed, FixedOverflow, Ior,

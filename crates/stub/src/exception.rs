@@ -30,7 +30,8 @@ use crate::Upcall;
 /// }
 /// # use punctual_cdr::{Decode, Decoder, Endian};
 /// # let (mut reply, mut pool) = (Vec::new(), punctual_stub::ReusePool::default());
-/// # let (arguments, results) = (Decoder::new(&[], Endian::NATIVE), Encoder::new(&mut reply, Endian::NATIVE));
+/// # let arguments = Decoder::new(&[], Endian::NATIVE);
+/// # let results = Encoder::new(&mut reply, Endian::NATIVE);
 /// # let mut upcall = Upcall::new("follow", arguments, results, 1, true, &mut pool);
 /// # refuse(&mut upcall)?;
 /// # assert_eq!(upcall.outcome(), punctual_stub::Outcome::UserException);

@@ -36,6 +36,16 @@ pub use self::{
 use crate::{Listener, ProtocolProperties, Stream, Transport};
 
 /// A check fails after this period without progress.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use punctual_transport::conformance::STALL_TIMEOUT;
+///
+/// // A supervisor of such tests has to wait longer.
+/// let test_timeout = Duration::from_secs(60);
+/// assert!(test_timeout > STALL_TIMEOUT);
+/// ```
 pub const STALL_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Creates a test for each check. Arguments: a transport, and an address to listen at (any, if it is empty or

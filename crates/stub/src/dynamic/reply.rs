@@ -25,7 +25,8 @@ use crate::DecodeReply;
 ///     }
 /// }
 /// # let object: ObjectRef = local::activate(Divider);
-/// let divide = object.request("divide").argument("dividend", Any::new(&17)?).argument("divisor", Any::new(&5)?);
+/// let divide = object.request("divide").argument("dividend", Any::new(&17)?);
+/// let divide = divide.argument("divisor", Any::new(&5)?);
 /// let long = TypeCode::basic(Kind::Long);
 /// let reply: Reply = divide.out_argument("remainder", long.clone()).returns(long).invoke()?;
 /// assert_eq!(reply.result().get::<i32>()?, 3);
