@@ -95,7 +95,7 @@ mod tests {
             "<p>A.</p><div class=\"example-wrap\">{code}"
         )));
         for page in [
-            format!("<pre class=\"rust item-decl\"><code>"),
+            "<pre class=\"rust item-decl\"><code>".to_owned(),
             format!("<div class=\"example-wrap ignore\">{code}"),
             "<div class=\"example-wrap\"><pre class=\"language-text\"><code>".to_owned(),
         ] {
