@@ -6,6 +6,7 @@
 
 mod asynchronous;
 mod connection_mode;
+mod context_properties;
 pub mod dynamic;
 mod exception;
 mod interface;
@@ -21,6 +22,7 @@ mod wait_strategy;
 
 pub use asynchronous::{AsyncCall, DecodeReply, Results, one_result};
 pub use connection_mode::ConnectionMode;
+pub use context_properties::{ContextProperties, ContextScope, encode_context};
 pub use exception::{OperationError, UserException};
 pub use interface::{Interface, Servant, Skeleton, largest, servant};
 pub use object_ref::ObjectRef;
@@ -46,6 +48,6 @@ pub mod rt {
 
     pub use crate::{
         AsyncCall, Interface, ObjectRef, OperationError, Phase, Reset, ResponseHandler, Servant, Skeleton,
-        Upcall, UserException, largest, one_result,
+        Upcall, UserException, encode_context, largest, one_result,
     };
 }
