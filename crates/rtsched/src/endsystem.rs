@@ -18,7 +18,7 @@ use crate::{
     error::{BuildError, SchedulingError},
     ids::Ids,
     object_resources::ObjectResources,
-    storage::{RetainedStorage, RetentionLimits, ThreadStorage},
+    storage::{RetainedStorage, RetentionLimits},
     unknown_policy::UnknownPolicy,
     wire::{PeerLayout, Reader, UnknownParameters},
 };

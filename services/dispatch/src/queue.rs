@@ -96,10 +96,15 @@ impl<C> Queue<C> {
         self.ready.push(Ranked { rank, queued });
     }
 
+    /// Takes the next deferred command whose time has come.
+    fn take_due(&mut self, now: Time) -> Option<Queued<C>> {
+        let first = self.deferred.peek_mut()?;
+        (first.rank.0.0 <= now).then(|| PeekMut::pop(first).queued)
+    }
+
     /// Takes the next command at this time.
     pub(crate) fn next(&mut self, now: Time, shedding: SheddingPolicy) -> Next<C> {
-        while self.deferred.peek().is_some_and(|first| first.rank.0.0 <= now) {
-            let due = self.deferred.pop().expect("just seen").queued;
+        while let Some(due) = self.take_due(now) {
             self.push(due);
         }
         if self.order == Order::Laxity && !self.set_aside(now, shedding) {

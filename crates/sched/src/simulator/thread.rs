@@ -195,7 +195,7 @@ impl<'m> Frame<'m> {
     }
 }
 
-impl Thread<'_> {
+impl<'m> Thread<'m> {
     pub(super) fn unused() -> Self {
         Self {
             id: ThreadId {
@@ -236,8 +236,12 @@ impl Thread<'_> {
         };
     }
 
-    pub(super) fn frame(&self) -> &Frame<'_> {
+    pub(super) fn frame(&self) -> &Frame<'m> {
         self.frames.last().expect("a live thread has a frame")
+    }
+
+    pub(super) fn frame_mut(&mut self) -> &mut Frame<'m> {
+        self.frames.last_mut().expect("a live thread has a frame")
     }
 
     pub(super) fn segment(&self) -> &Segment {
@@ -285,7 +289,7 @@ impl Thread<'_> {
     /// Leaves the innermost frame, which is a call's, and the segments that began in it.
     pub(super) fn leave_frame(&mut self) {
         let Some(frame) = self.frames.pop() else { return };
-        let caller = self.frames.last_mut().expect("a call has a caller");
+        let caller = self.frame_mut();
         caller.received += frame.received;
         if caller.host == frame.host {
             self.end_segments(frame.segments);

@@ -97,7 +97,7 @@ impl Simulation<'_> {
             let thread_state = &mut self.threads[thread];
             thread_state.processor = Some(processor);
             thread_state.attempt.dispatched = true;
-            let frame = thread_state.frames.last_mut().expect("it is ready");
+            let frame = thread_state.frame_mut();
             let processor = processor as u32;
             let kind = if mem::replace(&mut frame.started, true) {
                 EventKind::Resumed { processor }

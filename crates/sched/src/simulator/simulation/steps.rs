@@ -30,10 +30,7 @@ impl<'m> Simulation<'m> {
         if self.is_examined(thread, SheddingPoint::Checkpoint) && self.shed_at_checkpoint(thread, observer) {
             return;
         }
-        let frame = self.threads[thread]
-            .frames
-            .last_mut()
-            .expect("a running thread has a frame");
+        let frame = self.threads[thread].frame_mut();
         let delay = mem::take(&mut frame.delay);
         if !delay.is_zero() {
             return self.pause(thread, delay, observer);

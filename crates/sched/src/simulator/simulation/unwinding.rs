@@ -75,7 +75,7 @@ impl Simulation<'_> {
     fn retry_call(&mut self, thread: usize, observer: &mut dyn Observer) {
         let state = &mut self.threads[thread];
         let of_host = self.model.hosts[state.host].shedding;
-        let frame = state.frames.last_mut().expect("a caller has a frame");
+        let frame = state.frame_mut();
         let Some(Step::Call(call)) = frame.next.checked_sub(1).and_then(|last| frame.steps.get(last)) else {
             return;
         };

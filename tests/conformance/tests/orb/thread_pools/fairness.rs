@@ -1,8 +1,17 @@
 //! One connection cannot keep a lane's thread from the others, and one thread cannot keep the CPU from its
 //! equals.
 
-use punctual::{CpuSet, LaneWait, SchedulingClass};
-use punctual_fixtures::{eventually, peer::Peer, realtime_or_skip, server::Setup, wire::COMMON};
+use std::thread;
+
+use punctual::{CpuSet, LaneWait, NativePriority, SchedulingClass};
+use punctual_fixtures::{
+    eventually,
+    peer::Peer,
+    realtime_or_skip,
+    server::{Server, Setup},
+    wire::COMMON,
+};
+use punctual_os::{Scheduling, affinity, scheduling};
 
 use super::{Shape, plain};
 
@@ -63,24 +72,22 @@ fn noted_before_the_equal_goes_on(shape: Shape, requests: i32, of_one_peer: bool
             }
         }
     }
-    server.hooks.open_gate();
+    open_before_either_runs(&server);
     let all = requests as usize * if of_one_peer { 2 } else { 1 };
     eventually("all requests", || server.hooks.journal().len() == all);
     let noted = server.hooks.noted_before_gate();
     noted.get(1).copied().unwrap_or(all)
 }
 
-/// The result of the first attempt with at most this many, or the smallest one of twenty: in some attempts
-/// the equal thread becomes ready only after the other one has served everything.
-fn fewest(limit: usize, attempt: impl Fn() -> usize) -> usize {
-    let mut fewest = usize::MAX;
-    for _ in 0..20 {
-        fewest = fewest.min(attempt());
-        if fewest <= limit {
-            break;
-        }
-    }
-    fewest
+/// Opens the gate on the CPU of the two threads and above both, so that neither runs until both are ready.
+fn open_before_either_runs(server: &Server) {
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            affinity::set_current(&CpuSet::single(0)).expect("CPU 0");
+            scheduling::set_current(Scheduling::fifo(NativePriority(99))).expect("real-time rights");
+            server.hooks.open_gate();
+        });
+    });
 }
 
 #[test]
@@ -89,13 +96,13 @@ fn a_thread_that_always_finds_requests_gives_way_to_its_equals() {
         return;
     }
     let polled = |pool: punctual::ThreadPoolBuilder| pool.threads(2).affinity(CpuSet::single(0));
-    let before = fewest(10, || noted_before_the_equal_goes_on(polled, 60, false));
+    let before = noted_before_the_equal_goes_on(polled, 60, false);
     assert!(before <= 10, "{before} of 60 went first");
     let blocking = |pool: punctual::ThreadPoolBuilder| {
         pool.threads(2)
             .wait(LaneWait::Blocking)
             .affinity(CpuSet::single(0))
     };
-    let before = fewest(50, || noted_before_the_equal_goes_on(blocking, 300, true));
+    let before = noted_before_the_equal_goes_on(blocking, 300, true);
     assert!(before <= 50, "{before} of 300 went first");
 }
