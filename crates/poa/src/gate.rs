@@ -5,8 +5,8 @@ use loom::sync::atomic::{AtomicU64, Ordering};
 #[cfg(not(loom))]
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// One word: generation (31 bits), closed (1 bit), watched (1 bit), requests inside (31 bits). Closed gates are
-/// watched.
+/// One word: generation (31 bits), closed (1 bit), watched (1 bit), requests inside (31 bits). Closed gates
+/// are watched.
 ///
 /// Entering is one atomic addition, successful or not, so that no thread can make another one retry. Entering
 /// compares one half of the word, and leaving the other.

@@ -50,8 +50,8 @@ impl<E> ObjectTable<E> {
     /// Creates an empty table and the right to fill it.
     ///
     /// `on_idle` is called with the index of a slot by the thread whose request is the last one to leave a
-    /// deactivated object: then [`Slots::reclaim`] may succeed; or a watched one ([`Slots::watch`]). It may be
-    /// called more often than that.
+    /// deactivated object, so that [`Slots::reclaim`] may succeed, or a watched one ([`Slots::watch`]). It
+    /// may be called more often than that.
     pub fn new(on_idle: impl Fn(u32) + Send + Sync + 'static) -> (Self, Slots) {
         let table = Self {
             chunks: [const { OnceLock::new() }; CHUNKS],

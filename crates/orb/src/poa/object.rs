@@ -63,8 +63,8 @@ impl<'p, S: Send + Sync + 'static> ObjectBuilder<'p, S> {
     /// # Errors
     /// - [`OrbError::WrongPolicy`] if the adapter has no active objects
     ///   ([`crate::PoaBuilder::servant_locator`], [`crate::PoaBuilder::only_default_servant`]), if it chooses
-    ///   ids and has made no reference with this one, if it expects an id and none is set, or if a priority is
-    ///   set and the adapter's model is not SERVER_DECLARED;
+    ///   ids and has made no reference with this one, if it expects an id and none is set, or if a priority
+    ///   is set and the adapter's model is not SERVER_DECLARED;
     /// - [`OrbError::AlreadyActive`] if the id is taken, [`OrbError::PriorityTaken`] if a reference to the
     ///   object has another priority;
     /// - [`OrbError::PriorityNotServed`] and [`OrbError::PriorityUnmappable`] if no lane or band has the

@@ -411,7 +411,7 @@ fn a_thread_that_waits_for_completion_sleeps_until_something_ends() {
         assert!(matches!(waited, Err(OrbError::RequestsInProgress(_))));
         let slept = ContextSwitches::of_current_thread().voluntary - before.voluntary;
         assert!(slept < 10, "it slept {slept} times");
-        // Several threads wait for the same object, of which one gives up.
+        // Two threads wait for the same object, of which one gives up.
         let wait = |timeout| {
             let (ready, is_ready) = mpsc::channel();
             let manager = manager.clone();
@@ -421,11 +421,18 @@ fn a_thread_that_waits_for_completion_sleeps_until_something_ends() {
             });
             (is_ready.recv().unwrap(), waiter)
         };
-        let (patient, others) = (wait(LONG), wait(Duration::from_millis(20)));
-        assert!(others.1.join().unwrap().is_err());
-        asleep(patient.0);
-        server.hooks.open_gate();
-        assert!(patient.1.join().unwrap().is_ok());
+        let ends: [(&str, &dyn Fn()); 2] = [
+            ("the manager is active again", &|| manager.activate().unwrap()),
+            ("the request ends", &|| server.hooks.open_gate()),
+        ];
+        for (what, end) in ends {
+            manager.discard().unwrap();
+            let (patient, other) = (wait(LONG), wait(Duration::from_millis(20)));
+            assert!(other.1.join().unwrap().is_err());
+            asleep(patient.0);
+            end();
+            assert!(patient.1.join().unwrap().is_ok(), "{what}");
+        }
         assert_eq!(call.join().unwrap(), Ok(1));
         manager.wait_for_completion(Duration::ZERO).unwrap();
     });
