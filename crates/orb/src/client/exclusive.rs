@@ -94,6 +94,7 @@ impl Reference {
 
     /// Prepares a wait for a reply over this connection. Fails if the calling thread itself would have to
     /// send the reply.
+    #[inline(always)]
     pub(super) fn enter_wait(
         &self,
         connection: &mut ClientConnection,
@@ -113,6 +114,7 @@ impl Reference {
 
     /// Sends a message. `Some`: the server had closed the connection and no octet was sent, so the call can
     /// be attempted again.
+    #[inline(always)]
     pub(super) fn send(
         &self,
         connection: &mut ClientConnection,
@@ -123,14 +125,23 @@ impl Reference {
         waits.map_err(|_| connection.endpoint().named_in(broken()))?;
         match connection.send(message, context.deadlines.request) {
             Ok(()) => Ok(None),
-            Err(error)
-                if error.completed == Completion::No && error.kind == SystemExceptionKind::CommFailure =>
-            {
-                self.forget(connection);
-                Ok(Some(connection.endpoint().named_in(error)))
-            }
-            Err(error) => Err(connection.endpoint().named_in(error)),
+            Err(error) => self.not_sent(connection, error),
         }
+    }
+
+    /// Converts the failure of a send, in the form of [`Self::send`].
+    #[cold]
+    fn not_sent(
+        &self,
+        connection: &ClientConnection,
+        error: SystemException,
+    ) -> Result<Option<SystemException>, SystemException> {
+        let named = connection.endpoint().named_in(error);
+        if error.completed == Completion::No && error.kind == SystemExceptionKind::CommFailure {
+            self.forget(connection);
+            return Ok(Some(named));
+        }
+        Err(named)
     }
 
     /// Returns the reply of a server that refused a request, and closed the connection, before it had
@@ -171,15 +182,24 @@ impl Reference {
             Ok(Ok(reply)) => Ok(Ok((connection, reply))),
             Ok(Err(end)) => self.ended(&connection, end),
             Err(error) if may_repeat(error, wanted) => Ok(Err(self.closed_by(&connection))),
-            Err(error) => {
-                let error = connection.endpoint().named_in(error);
-                if error.kind == SystemExceptionKind::Timeout {
-                    self.core.count_late_reply();
-                    self.cancel(connection, request_id);
-                }
-                Err(error)
-            }
+            Err(error) => Err(self.not_received(connection, request_id, error)),
         }
+    }
+
+    /// Names the server in the error of a wait; after a timeout, cancels the request.
+    #[cold]
+    fn not_received(
+        &self,
+        connection: Box<PooledConnection>,
+        request_id: u32,
+        error: SystemException,
+    ) -> SystemException {
+        let error = connection.endpoint().named_in(error);
+        if error.kind == SystemExceptionKind::Timeout {
+            self.core.count_late_reply();
+            self.cancel(connection, request_id);
+        }
+        error
     }
 }
 
@@ -231,6 +251,7 @@ pub(super) fn may_repeat(error: SystemException, wanted: MessageType) -> bool {
 }
 
 /// Waits for the reply to a request, or the end of the connection.
+#[inline(always)]
 fn await_reply(
     connection: &mut ClientConnection,
     wanted: MessageType,
