@@ -211,8 +211,8 @@ impl Slots {
         .collect()
     }
 
-    /// Returns whether a request is inside the object, which may have been deactivated. If so, the last one to
-    /// leave has `on_idle` called, until [`Self::unwatch`].
+    /// Returns whether a request is inside the object, which may have been deactivated. If so, the last one
+    /// to leave has `on_idle` called, until [`Self::unwatch`].
     pub fn watch<E>(&mut self, table: &ObjectTable<E>, id: SlotId) -> bool {
         let slot = table.slot(id.index);
         slot.is_some_and(|slot| slot.gate.watch(id.generation))
