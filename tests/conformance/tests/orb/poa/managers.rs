@@ -400,7 +400,8 @@ fn limits_without_room_are_refused() {
 fn a_thread_that_waits_for_completion_sleeps_until_something_ends() {
     let server = Server::start();
     let client = client();
-    let probe = server.reference_for(&client);
+    // A test that fails does not wait for ever.
+    let probe: ProbeRef = server.reference_for(&client).with_timeout(LONG).unchecked();
     let manager = server.poa.manager();
     thread::scope(|scope| {
         let call = scope.spawn(|| probe.wait_at_gate(1));
