@@ -1,5 +1,7 @@
 //! Compiles the interoperability IDL.
 
 fn main() -> Result<(), punctual_build::Error> {
-    punctual_build::configure().compile(&["idl/interop.idl", "idl/dynamics.idl", "idl/quad.idl"])
+    let build = punctual_build::configure();
+    let build = build.define("CUSTOM_VALUES", "").define("CONTEXTS", "");
+    build.compile(&["idl/interop.idl", "idl/dynamics.idl", "idl/quad.idl"])
 }

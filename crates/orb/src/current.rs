@@ -7,7 +7,7 @@ use std::{
 
 use punctual_flight::{Event, Record, record};
 use punctual_os::{Scheduling, SchedulingClass, scheduling};
-use punctual_stub::PolicyOverrides;
+use punctual_stub::{ContextProperties, PolicyOverrides};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use crate::{client, configuration::Configuration, notice, object_transform::ObjectTransform, served_id};
@@ -167,6 +167,31 @@ impl Current<'_> {
     pub fn object_id(&self) -> Option<Vec<u8>> {
         served_id::current_id()
     }
+
+    /// Returns the context properties that the client has sent with the request which this thread serves:
+    /// those that the `context` clause of the operation names. Empty outside such an upcall.
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// let orb = Orb::builder().build()?;
+    /// assert_eq!(orb.current().context_properties().get("user"), None);
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn context_properties(&self) -> ContextProperties {
+        CONTEXTS.with_borrow(|contexts| {
+            let innermost = contexts.last();
+            let present = innermost.filter(|(upcall, _)| *upcall == UPCALLS.get());
+            present.map_or_else(ContextProperties::default, |(_, own)| own.clone())
+        })
+    }
+}
+
+/// Sets the context properties of the present upcall; `None`: the servant has returned.
+pub(crate) fn set_context_properties(properties: Option<ContextProperties>) {
+    CONTEXTS.with_borrow_mut(|contexts| match properties {
+        Some(properties) => contexts.push((UPCALLS.get(), properties)),
+        None => drop(contexts.pop()),
+    });
 }
 
 thread_local! {
@@ -178,6 +203,9 @@ thread_local! {
     /// Whether `TRANSFORM` applies to the calls of this upcall; it is stale otherwise.
     static TRANSFORMS: Cell<bool> = const { Cell::new(false) };
     static TRANSFORM: RefCell<Option<Arc<ObjectTransform>>> = const { RefCell::new(None) };
+    /// Context properties of the upcalls that have any, and the number of each upcall: others, which may be
+    /// nested in these, read no more than their number.
+    static CONTEXTS: RefCell<Vec<(u32, ContextProperties)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Makes calls with this CORBA priority, whatever the thread's own one; its native priority does not change.

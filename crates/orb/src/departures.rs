@@ -1,4 +1,4 @@
-//! Waiting for the last request to leave a deactivated object, and for the end of an object.
+//! Waiting for the last request to leave a deactivated or watched object, and for the end of an object.
 
 use std::{
     sync::atomic::{AtomicU32, Ordering, fence},
@@ -7,8 +7,8 @@ use std::{
 
 use punctual_os::{PiCondvar, PiMutex};
 
-/// Counts how often the last request left a deactivated object, or an object ended, while a thread waits for
-/// that.
+/// Counts how often the last request left a deactivated or watched object, an object ended, or a manager
+/// changed its state, while a thread waits for that.
 #[derive(Default)]
 pub(crate) struct Departures {
     waiting: AtomicU32,
@@ -17,8 +17,8 @@ pub(crate) struct Departures {
 }
 
 impl Departures {
-    /// Wakes the threads that wait. Without any, this locks nothing: each request to a deactivated object
-    /// ends here.
+    /// Wakes the threads that wait. Without any, this locks nothing: the last request to a deactivated
+    /// object ends here.
     pub(crate) fn announce(&self) {
         // Orders the departure before the load; the fence of `wait_until` is its partner.
         fence(Ordering::SeqCst);

@@ -24,10 +24,6 @@ use crate::{
     server::ActiveObject,
 };
 
-/// Time between two examinations of whether requests have ended, of threads that wait for those of active
-/// objects: such requests announce nothing when they leave, so that they cost nothing more.
-const EXAMINED: Duration = Duration::from_millis(1);
-
 /// The objects of an ORB, and the pools whose threads end them.
 ///
 /// The id of an ending object remains taken, by a slot that no longer admits requests. Requests for it are
@@ -242,7 +238,8 @@ impl Objects {
     }
 
     /// Waits until the requests that are being served by the objects of these adapters have ended, and the
-    /// objects that have been deactivated, or `is_over`. The adapters serve no further request meanwhile.
+    /// objects that have been deactivated, or `is_over`, which is asked after each departure. The adapters
+    /// serve no further request meanwhile.
     pub(crate) fn await_requests(
         &self,
         adapters: &[Arc<PoaCore>],
@@ -253,19 +250,20 @@ impl Objects {
             return Err(OrbError::InUpcall);
         }
         let of_them = |object: &ActiveObject| adapters.iter().any(|poa| Arc::ptr_eq(poa, &object.poa));
-        let mut serving: Vec<SlotId> = self.activation.lock().slots.in_use(&self.table, of_them);
-        let begun = Instant::now();
-        loop {
+        let mut serving = self.activation.lock().slots.watch_all(&self.table, of_them);
+        let ended = self.departures.wait_for(timeout, || {
             self.end_left_behind();
-            serving.retain(|slot| self.table.is_in_use(*slot));
+            let watch = |slot: &SlotId| self.activation.lock().slots.watch(&self.table, *slot);
+            serving.retain(watch);
             let ended = serving.is_empty() && adapters.iter().all(|poa| !poa.processing.has_ending());
-            if ended || is_over() {
-                return Ok(());
-            }
-            if begun.elapsed() >= timeout {
-                return Err(OrbError::RequestsInProgress(timeout));
-            }
-            std::thread::sleep(EXAMINED.min(timeout));
+            (ended || is_over()).then_some(())
+        });
+        if !serving.is_empty() {
+            let unwatch = |slot: &SlotId| self.activation.lock().slots.unwatch(&self.table, *slot);
+            serving.iter().for_each(unwatch);
+            // Other threads that wait have to watch them again.
+            self.departures.announce();
         }
+        ended.ok_or(OrbError::RequestsInProgress(timeout))
     }
 }

@@ -175,7 +175,8 @@ impl Poa {
     ///
     /// # Errors
     /// [`OrbError::NotActive`] if this adapter has no such object; [`OrbError::StillInUse`] if the object is
-    /// still executing a request when the wait ends.
+    /// still executing a request when the wait ends; [`OrbError::WrongPolicy`] if it has no active objects
+    /// ([`PoaBuilder::servant_locator`], [`PoaBuilder::only_default_servant`]).
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -191,6 +192,7 @@ impl Poa {
     /// # Ok::<(), OrbError>(())
     /// ```
     pub fn deactivate<R: Interface>(&self, reference: &R) -> Result<(), OrbError> {
+        self.core.check_retention()?;
         let key = self.object_key(reference)?;
         self.orb.objects.deactivate(&self.core, &key)
     }

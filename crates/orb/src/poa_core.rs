@@ -367,6 +367,17 @@ impl PoaCore {
         }
     }
 
+    /// Checks whether the adapter may have active objects.
+    pub(crate) fn check_retention(&self) -> Result<(), OrbError> {
+        if self.processing.retains {
+            return Ok(());
+        }
+        Err(OrbError::WrongPolicy(
+            "it has no active objects (ServantRetentionPolicy NON_RETAIN): make a `reference`, or build it with \
+             `default_servant` or `servant_activator`",
+        ))
+    }
+
     pub(crate) fn make_id(&self) -> [u8; 9] {
         let number = self.ids_made.fetch_add(1, Ordering::Relaxed);
         let mut id = [MADE; 9];

@@ -50,7 +50,8 @@ impl<E> ObjectTable<E> {
     /// Creates an empty table and the right to fill it.
     ///
     /// `on_idle` is called with the index of a slot by the thread whose request is the last one to leave a
-    /// deactivated object: then [`Slots::reclaim`] may succeed. It may be called more often than that.
+    /// deactivated object, so that [`Slots::reclaim`] may succeed, or a watched one ([`Slots::watch`]). It
+    /// may be called more often than that.
     pub fn new(on_idle: impl Fn(u32) + Send + Sync + 'static) -> (Self, Slots) {
         let table = Self {
             chunks: [const { OnceLock::new() }; CHUNKS],
@@ -90,12 +91,6 @@ impl<E> ObjectTable<E> {
     /// Returns whether no request is inside the deactivated object of a slot.
     pub fn is_idle(&self, index: u32) -> bool {
         self.slot(index).is_some_and(|slot| slot.gate.is_empty())
-    }
-
-    /// Returns whether a request is inside the object, which may have been deactivated.
-    pub fn is_in_use(&self, id: SlotId) -> bool {
-        let slot = self.slot(id.index);
-        slot.is_some_and(|slot| slot.gate.is_in_use(id.generation))
     }
 
     fn announce(&self, left: Left, slot: &Slot<E>) {
@@ -202,17 +197,32 @@ impl Slots {
         })
     }
 
-    /// Returns the objects with requests inside that `matches` selects, deactivated ones included.
-    pub fn in_use<E>(&self, table: &ObjectTable<E>, matches: impl Fn(&E) -> bool) -> Vec<SlotId> {
+    /// Watches the objects that `matches` selects, deactivated ones included, and returns those with requests
+    /// inside.
+    pub fn watch_all<E>(&mut self, table: &ObjectTable<E>, matches: impl Fn(&E) -> bool) -> Vec<SlotId> {
         let used = 0..self.used;
         used.filter_map(|index| {
             let slot = table.slot(index)?;
             let generation = slot.gate.current();
             // The entry is released before the owner's lock is: nobody reclaims it meanwhile.
             let is_selected = slot.entry.load().as_deref().is_some_and(&matches);
-            (is_selected && slot.gate.is_in_use(generation)).then_some(SlotId { index, generation })
+            (is_selected && slot.gate.watch(generation)).then_some(SlotId { index, generation })
         })
         .collect()
+    }
+
+    /// Returns whether a request is inside the object, which may have been deactivated. If so, the last one
+    /// to leave has `on_idle` called, until [`Self::unwatch`].
+    pub fn watch<E>(&mut self, table: &ObjectTable<E>, id: SlotId) -> bool {
+        let slot = table.slot(id.index);
+        slot.is_some_and(|slot| slot.gate.watch(id.generation))
+    }
+
+    /// Ends the effect of [`Self::watch`] on an object. Others that watch it have to do so again.
+    pub fn unwatch<E>(&mut self, table: &ObjectTable<E>, id: SlotId) {
+        if let Some(slot) = table.slot(id.index) {
+            slot.gate.unwatch();
+        }
     }
 
     /// Deactivates all objects, and removes those without a request inside.
@@ -305,6 +315,23 @@ mod tests {
                 })
                 .is_none()
         );
+    }
+
+    #[test]
+    fn a_watched_object_announces_that_its_last_request_has_left() {
+        let (idle, announced) = std::sync::mpsc::channel();
+        let (table, mut slots) = ObjectTable::new(move |slot| idle.send(slot).unwrap());
+        let [one, other] = [1, 2].map(|entry| slots.activate(&table, |_| ok(entry)).unwrap().unwrap());
+        let requests = [one, one, other].map(|id| table.enter(id).unwrap());
+        assert_eq!(slots.watch_all(&table, |entry| *entry == 1), [one]);
+        drop(requests);
+        assert!(announced.try_iter().eq([one.index]));
+        assert!(!slots.watch(&table, one));
+        let request = table.enter(one).unwrap();
+        assert!(slots.watch(&table, one));
+        slots.unwatch(&table, one);
+        drop(request);
+        assert_eq!(announced.try_iter().next(), None);
     }
 
     #[test]

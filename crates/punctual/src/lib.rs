@@ -71,8 +71,8 @@ pub use punctual_sched::{
     NetworkPriorityMapping, PriorityMapping, PriorityTransform, StandardMapping, UnknownMapping,
 };
 pub use punctual_stub::{
-    AsyncCall, ConnectionMode, ExposedPolicies, Interface, ObjectRef, PoliciesInForce, PolicyConflict,
-    PolicyOverrides, ResponseHandler, Skeleton, SyncScope, WaitStrategy,
+    AsyncCall, ConnectionMode, ContextProperties, ExposedPolicies, Interface, ObjectRef, PoliciesInForce,
+    PolicyConflict, PolicyOverrides, ResponseHandler, Skeleton, SyncScope, WaitStrategy,
 };
 pub use punctual_transport::{Protocol, ProtocolPolicy, ProtocolProperties};
 pub use punctual_types::{

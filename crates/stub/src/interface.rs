@@ -133,10 +133,7 @@ impl ObjectRef {
 /// assert_eq!(unknown.kind, SystemExceptionKind::BadOperation);
 /// # Ok::<(), punctual_types::SystemException>(())
 /// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is no type of reference whose objects `{S}` can implement",
-    label = "state the type of the reference, such as `let valve: ValveRef = …`, and implement its servant's trait"
-)]
+#[diagnostic::on_unimplemented(message = "state a reference type whose servant is `{S}`")]
 pub trait Skeleton<S>: Interface {
     /// Octets of the largest set of values that one operation has on the stack at the same time, with one
     /// copy for each function that takes part in decoding. An ORB refuses to activate a servant on threads

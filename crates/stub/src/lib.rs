@@ -6,10 +6,12 @@
 
 mod asynchronous;
 mod connection_mode;
+mod context_properties;
 pub mod dynamic;
 mod exception;
 mod interface;
 mod object_ref;
+mod operation_context;
 mod policies;
 mod reset;
 mod response_handler;
@@ -21,9 +23,11 @@ mod wait_strategy;
 
 pub use asynchronous::{AsyncCall, DecodeReply, Results, one_result};
 pub use connection_mode::ConnectionMode;
+pub use context_properties::ContextProperties;
 pub use exception::{OperationError, UserException};
 pub use interface::{Interface, Servant, Skeleton, largest, servant};
 pub use object_ref::ObjectRef;
+pub use operation_context::{ContextScope, encode_context};
 pub use policies::{ExposedPolicies, PoliciesInForce, PolicyConflict, PolicyOverrides};
 pub use reset::{Reset, ReusePool};
 pub use response_handler::{ResponseHandler, WriteResults};
@@ -46,6 +50,6 @@ pub mod rt {
 
     pub use crate::{
         AsyncCall, Interface, ObjectRef, OperationError, Phase, Reset, ResponseHandler, Servant, Skeleton,
-        Upcall, UserException, largest, one_result,
+        Upcall, UserException, encode_context, largest, one_result,
     };
 }

@@ -5,7 +5,7 @@ use std::{any::Any, time::Duration};
 use punctual_giop::ProtocolPolicy;
 use punctual_types::{Minor, PriorityBand, PriorityModel};
 
-use crate::{ConnectionMode, SyncScope, UserPolicies, WaitStrategy};
+use crate::{ConnectionMode, ContextProperties, SyncScope, UserPolicies, WaitStrategy};
 
 /// Client policies of an ORB, a thread or a reference: the typed form of a `CORBA::PolicyList`.
 ///
@@ -45,6 +45,7 @@ pub struct PolicyOverrides {
     bidirectional: Option<bool>,
     sync_scope: Option<SyncScope>,
     remote_only: Option<bool>,
+    context_properties: Option<ContextProperties>,
     user: UserPolicies,
 }
 
@@ -272,6 +273,24 @@ impl PolicyOverrides {
         self
     }
 
+    /// Sets the context properties of calls: each operation with a `context` clause sends those that the
+    /// clause names, as CORBA's operations do with a `Context`. They replace those of the enclosing scopes;
+    /// none removes them. The servant reads them from `Current::context_properties`.
+    ///
+    /// ```
+    /// # use punctual_stub::PolicyOverrides;
+    /// let properties = [("user", "anna"), ("app.name", "radar")];
+    /// let in_force = PolicyOverrides::new().context_properties(properties).in_force();
+    /// assert_eq!(in_force.context_properties.get("user"), Some("anna"));
+    /// ```
+    pub fn context_properties<'p>(
+        mut self,
+        properties: impl IntoIterator<Item = (&'p str, &'p str)>,
+    ) -> Self {
+        self.context_properties = Some(properties.into_iter().collect());
+        self
+    }
+
     /// Sets a policy of a user-defined type, which client interceptors read. It replaces one of the same
     /// type. The ORB does not send it: an interceptor may, in a service context.
     ///
@@ -314,6 +333,9 @@ impl PolicyOverrides {
             bidirectional: self.bidirectional.or(outer.bidirectional),
             sync_scope: self.sync_scope.or(outer.sync_scope),
             remote_only: self.remote_only.or(outer.remote_only),
+            context_properties: self
+                .context_properties
+                .or_else(|| outer.context_properties.clone()),
             user: self.user.within(&outer.user),
         }
     }
@@ -345,6 +367,7 @@ impl PolicyOverrides {
             bidirectional,
             sync_scope: self.sync_scope.unwrap_or_default(),
             remote_only: self.remote_only.unwrap_or_default(),
+            context_properties: self.context_properties.unwrap_or_default(),
             user: self.user,
         }
     }
@@ -388,6 +411,8 @@ pub struct PoliciesInForce {
     pub sync_scope: SyncScope,
     /// Whether calls to objects of the same ORB go over a connection, too.
     pub remote_only: bool,
+    /// Names and values for operations with a `context` clause.
+    pub context_properties: ContextProperties,
     user: UserPolicies,
 }
 

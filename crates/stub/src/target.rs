@@ -11,7 +11,7 @@ use punctual_cdr::{CdrError, DecodeContext, Decoder, Encoder, Ior, TaggedProfile
 use punctual_giop::Profile;
 use punctual_types::{Priority, SystemException};
 
-use crate::{ExposedPolicies, PoliciesInForce, PolicyConflict, PolicyOverrides};
+use crate::{ContextProperties, ExposedPolicies, PoliciesInForce, PolicyConflict, PolicyOverrides};
 
 /// The target of a reference: the runtime's side of an [`ObjectRef`](crate::ObjectRef).
 pub trait Target: Send + Sync {
@@ -71,6 +71,11 @@ pub trait Target: Send + Sync {
 
     /// Returns the policies for calls of this thread.
     fn policies_in_force(&self) -> PoliciesInForce;
+
+    /// Returns the context properties for calls of this thread.
+    fn context_properties(&self) -> ContextProperties {
+        self.policies_in_force().context_properties
+    }
 
     /// Returns the reasons for which a call of this thread would fail with INV_POLICY; empty if it would not.
     fn inconsistent_policies(&self) -> Vec<PolicyConflict>;

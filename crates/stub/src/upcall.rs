@@ -7,7 +7,7 @@ use punctual_cdr::{CdrError, Decode, Decoder, Encode as _, Encoder, Ior};
 use punctual_giop::Peer;
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
-use crate::{Reset, ReusePool};
+use crate::{ContextProperties, Reset, ReusePool};
 
 /// A request that the ORB passes to a skeleton.
 ///
@@ -64,6 +64,12 @@ pub trait RequestOrigin {
     fn defer(&self, response_expected: bool) -> Result<Arc<dyn PendingResponse>, SystemException> {
         let _ = response_expected;
         Err(cannot_defer())
+    }
+
+    /// Sets the context properties that the servant can read; `None` ends that. The default implementation
+    /// ignores them.
+    fn set_context_properties(&self, properties: Option<ContextProperties>) {
+        let _ = properties;
     }
 }
 
@@ -142,6 +148,10 @@ impl<'m, 'l> Upcall<'m, 'l> {
     /// Sets origin and target of the request; for the ORB.
     pub fn set_origin(&mut self, origin: &'m dyn RequestOrigin) {
         self.origin = Some(origin);
+    }
+
+    pub(crate) fn origin(&self) -> Option<&'m dyn RequestOrigin> {
+        self.origin
     }
 
     /// Returns the sender of the request according to its connection; `None` for a caller in the same ORB.

@@ -407,4 +407,6 @@ table! {
     OBJECT_ENDING = 141, Transient,
         "the object was deactivated, and its servant activator has not etherealized its servant yet; call \
          again later, not inside an upcall of the same program";
+    CONTEXT_VALUE_MISSING = 142, Marshal,
+        "the last context property has a name, but no value; the client's ORB must send them in pairs";
 }

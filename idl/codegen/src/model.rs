@@ -470,9 +470,8 @@ pub struct Operation {
     pub oneway: bool,
     /// Whether its servants answer later, through a `ResponseHandler`.
     pub deferred: bool,
-    /// Whether it has a `context` clause: requests then end with a sequence of names and values, ours with an
-    /// empty one.
-    pub has_context: bool,
+    /// Patterns of its `context` clause. If there are any, requests end with a sequence of names and values.
+    pub context: Vec<String>,
     pub returns: Option<Type>,
     pub parameters: Vec<Parameter>,
     /// Exceptions with their variants; empty if it raises system exceptions only.

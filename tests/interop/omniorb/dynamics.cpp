@@ -82,6 +82,20 @@ public:
     d = b; b = c; return a;
   }
 
+  char* property(const char* name, CORBA::Context_ptr context)
+  {
+    if (!CORBA::is_nil(target_)) return target_->property(name, context);
+    CORBA::NVList_var found;
+    try {
+      context->get_values("", 0, name, found);
+    } catch (const CORBA::BAD_CONTEXT&) {
+      return CORBA::string_dup(""); // It has none of this name.
+    }
+    const char* value = "";
+    *found->item(0)->value() >>= value;
+    return CORBA::string_dup(value);
+  }
+
   // Not before the answer was sent.
   void shutdown() { if (!ending) ending = omni_thread::create(end_soon); }
 

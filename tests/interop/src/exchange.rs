@@ -10,7 +10,8 @@ use punctual::{
 };
 
 use crate::dynamics::{
-    Amount, Choice, Colour, Exchange, ExchangeRef, Family, Label, Loaded, Node, Point, Refused, Special, Tree,
+    Amount, Choice, Colour, Exchange, ExchangeRef, Family, Label, Loaded, Node, Point, Reading, Refused,
+    Special, Tree,
 };
 
 /// The servant.
@@ -48,6 +49,17 @@ impl Exchange for ExchangeServant {
         value
     });
     rotate!(rotate_family, &Family, Family, Clone::clone);
+    rotate!(
+        rotate_reading,
+        Option<Shared<Reading>>,
+        Option<Shared<Reading>>,
+        |value| value
+    );
+
+    fn property(&self, name: &str) -> Result<String, SystemException> {
+        let properties = self.orb.current().context_properties();
+        Ok(properties.get(name).unwrap_or_default().to_owned())
+    }
 
     fn shutdown(&self) -> Result<(), SystemException> {
         self.orb.shutdown();

@@ -3,6 +3,8 @@
 //! The tests put them together.
 
 pub mod checks;
+pub mod context_properties;
+pub mod custom_values;
 pub mod exchange;
 pub mod jacorb;
 pub mod omniorb;

@@ -6,7 +6,8 @@ use std::{hash::Hasher, ops::ControlFlow, sync::Arc};
 use punctual_cdr::Ior;
 use punctual_flight::{Event, Record, record, record_operation};
 use punctual_stub::{
-    Call, ExposedPolicies, OrbContext, PendingCall, PoliciesInForce, PolicyConflict, PolicyOverrides, Target,
+    Call, ContextProperties, ExposedPolicies, OrbContext, PendingCall, PoliciesInForce, PolicyConflict,
+    PolicyOverrides, Target,
 };
 use punctual_types::{Priority, SystemException};
 
@@ -69,6 +70,11 @@ impl Target for Reference {
 
     fn policies_in_force(&self) -> PoliciesInForce {
         PoliciesInForce::clone(&self.policies.in_force(&self.core.policies))
+    }
+
+    fn context_properties(&self) -> ContextProperties {
+        let policies = self.policies.in_force(&self.core.policies);
+        policies.context_properties.clone()
     }
 
     fn inconsistent_policies(&self) -> Vec<PolicyConflict> {

@@ -7,7 +7,8 @@ use punctual_cdr::{CharSet, Decode, Decoder, Encoder, Endian, Ior};
 use punctual_lane::Disposition;
 use punctual_poa::InFlight;
 use punctual_stub::{
-    Call, OrbContext, Outcome, PendingResponse, Phase, RequestOrigin, Response, ReusePool, Upcall,
+    Call, ContextProperties, OrbContext, Outcome, PendingResponse, Phase, RequestOrigin, Response, ReusePool,
+    Upcall,
 };
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
@@ -307,6 +308,10 @@ impl<'c> Local<'c> {
 impl RequestOrigin for Local<'_> {
     fn peer(&self) -> Option<punctual_giop::Peer> {
         None
+    }
+
+    fn set_context_properties(&self, properties: Option<ContextProperties>) {
+        current::set_context_properties(properties);
     }
 
     fn object_key(&self) -> Option<&[u8]> {

@@ -6,7 +6,6 @@ use punctual_lane::ReplyBuffer;
 use punctual_types::SystemException;
 
 use super::{endpoint::Endpoint, shared_purpose::SharedPurpose};
-use crate::lane::SharedConnection;
 
 /// A reply that borrows its octets.
 pub(super) struct ReplyView<'m> {
@@ -29,7 +28,8 @@ pub(super) enum Sender<'m> {
 impl<'m> ReplyView<'m> {
     /// Returns a view of a reply that a lane has read from a shared connection.
     pub(super) fn of_shared(
-        connection: &'m SharedConnection,
+        purpose: &'m SharedPurpose,
+        char_set: CharSet,
         buffer: &'m ReplyBuffer,
         header: &'m MessageHeader,
     ) -> Self {
@@ -37,8 +37,8 @@ impl<'m> ReplyView<'m> {
             message: &buffer.message[..header.total_size()],
             header,
             fragment_starts: &buffer.fragment_starts,
-            char_set: connection.code_sets().char,
-            sender: Sender::Shared(connection.purpose()),
+            char_set,
+            sender: Sender::Shared(purpose),
         }
     }
 

@@ -135,7 +135,8 @@ impl Reference {
         })?;
         match result {
             Attempt::Done(Some(ReceivedReply { header, body, .. })) => {
-                let view = ReplyView::of_shared(connection, reply_buffer, &header);
+                let char_set = connection.code_sets().char;
+                let view = ReplyView::of_shared(connection.purpose(), char_set, reply_buffer, &header);
                 self.show_reply(seen, &view, body);
                 self.decode_reply(view, body, route, call)
             }
@@ -170,7 +171,9 @@ impl Reference {
         })?;
         match result {
             Attempt::Done(Some(ReceivedReply { header, .. })) => {
-                decode_locate_reply(route, &ReplyView::of_shared(connection, reply_buffer, &header))
+                let char_set = connection.code_sets().char;
+                let view = ReplyView::of_shared(connection.purpose(), char_set, reply_buffer, &header);
+                decode_locate_reply(route, &view)
             }
             Attempt::Done(None) => Ok(Attempt::Done(false)),
             Attempt::Again(error) => Ok(Attempt::Again(error)),

@@ -68,7 +68,7 @@ impl Processing {
     /// Returns the settings for an adapter that uses this pool, and its source of servants.
     fn of_pool(self, pool: u32) -> (RequestProcessing, Source) {
         let mut processing = RequestProcessing::new(pool, self.manager.unwrap_or_else(ManagerCore::new));
-        processing.retains = !matches!(self.source, Source::Locator(_));
+        processing.retains = !matches!(self.source, Source::OnlyDefaultServant(_) | Source::Locator(_));
         processing.single_thread = self.single_thread.then(Arc::default);
         (processing, self.source)
     }
@@ -80,6 +80,7 @@ enum Source {
     #[default]
     ActiveObjects,
     DefaultServant(AnyServant),
+    OnlyDefaultServant(AnyServant),
     Activator(Arc<dyn ServantActivator>),
     Locator(Arc<dyn ServantLocator>),
 }
@@ -419,8 +420,9 @@ impl PoaBuilder {
         self
     }
 
-    /// Sets a servant for all objects that are not active: RequestProcessingPolicy USE_DEFAULT_SERVANT. The
-    /// servant reads the id of the object from `Current::object_id`.
+    /// Sets a servant for all objects that are not active: RequestProcessingPolicy USE_DEFAULT_SERVANT with
+    /// ServantRetentionPolicy RETAIN. The servant reads the id of the object from `Current::object_id`. It
+    /// replaces another default servant, or a servant manager.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -435,6 +437,27 @@ impl PoaBuilder {
     /// ```
     pub fn default_servant(mut self, servant: AnyServant) -> Self {
         self.processing.source = Source::DefaultServant(servant);
+        self
+    }
+
+    /// Sets a servant for all objects: USE_DEFAULT_SERVANT with NON_RETAIN. As [`Self::default_servant`], but
+    /// the adapter has no active objects: activating and deactivating one is refused.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::{AnyServant, Orb, OrbError};
+    /// let orb = Orb::builder().build()?;
+    /// let servant = AnyServant::new::<DoublerRef, _>(Doubler);
+    /// let poa = orb.root_poa().child("rows").user_ids().only_default_servant(servant).build()?;
+    /// let row: DoublerRef = poa.reference().id("17").create()?;
+    /// assert_eq!(row.twice(4).unwrap(), 8);
+    /// let activated = poa.object(Doubler).id("18").activate::<DoublerRef>();
+    /// assert!(matches!(activated, Err(OrbError::WrongPolicy(_))));
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn only_default_servant(mut self, servant: AnyServant) -> Self {
+        self.processing.source = Source::OnlyDefaultServant(servant);
         self
     }
 
@@ -564,10 +587,11 @@ fn install(source: Source, orb: &Arc<OrbCore>, core: &Arc<PoaCore>) -> Result<()
             orb.objects.manage(core);
             return Ok(());
         }
-        Source::DefaultServant(AnyServant {
-            servant,
-            values_on_stack,
-        }) => {
+        Source::DefaultServant(any) | Source::OnlyDefaultServant(any) => {
+            let AnyServant {
+                servant,
+                values_on_stack,
+            } = any;
             core.pool.check_stacks(servant.repository_id(), values_on_stack)?;
             Arc::new(DefaultServant(servant))
         }

@@ -198,6 +198,8 @@ impl PoaManager {
         for pool in self.pools() {
             self.orb.release_held(pool);
         }
+        // For threads in `wait_for_completion`.
+        self.orb.objects.departures.announce();
         for interceptor in &self.orb.dispatcher.interceptors.ior {
             interceptor.adapter_manager_state_changed(self.core.id(), state);
         }

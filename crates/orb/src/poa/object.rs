@@ -61,9 +61,10 @@ impl<'p, S: Send + Sync + 'static> ObjectBuilder<'p, S> {
     /// interface.
     ///
     /// # Errors
-    /// - [`OrbError::WrongPolicy`] if the adapter has a servant locator, if it chooses ids and has made no
-    ///   reference with this one, if it expects an id and none is set, or if a priority is set and the
-    ///   adapter's model is not SERVER_DECLARED;
+    /// - [`OrbError::WrongPolicy`] if the adapter has no active objects
+    ///   ([`crate::PoaBuilder::servant_locator`], [`crate::PoaBuilder::only_default_servant`]), if it chooses
+    ///   ids and has made no reference with this one, if it expects an id and none is set, or if a priority
+    ///   is set and the adapter's model is not SERVER_DECLARED;
     /// - [`OrbError::AlreadyActive`] if the id is taken, [`OrbError::PriorityTaken`] if a reference to the
     ///   object has another priority;
     /// - [`OrbError::PriorityNotServed`] and [`OrbError::PriorityUnmappable`] if no lane or band has the
@@ -88,12 +89,7 @@ impl<'p, S: Send + Sync + 'static> ObjectBuilder<'p, S> {
         let priority = agreed_priority(priority, id.and_then(|id| poa.core.declared(id)))?;
         // The default pool listens when the first object needs it.
         poa.orb.ensure_listening(&poa.core)?;
-        if !poa.core.processing.retains {
-            return Err(OrbError::WrongPolicy(
-                "its servants come from a servant locator for each request (ServantRetentionPolicy NON_RETAIN): \
-                 make a `reference`, or build it with `servant_activator`",
-            ));
-        }
+        poa.core.check_retention()?;
         let servant = AnyServant::new::<R, S>(implementation);
         let ior = poa.orb.objects.activate(id, &poa.core, servant, priority)?;
         poa.bind(ior)

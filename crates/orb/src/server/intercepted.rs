@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use punctual_cdr::{CdrError, Decoder, Encoder, Endian};
 use punctual_giop::{MessageWriter, Peer, ReplyStatus, ResponseFlags};
-use punctual_stub::{OrbContext, PendingResponse, RequestOrigin, ReusePool};
+use punctual_stub::{ContextProperties, OrbContext, PendingResponse, RequestOrigin, ReusePool};
 use punctual_types::{Completion, Priority, SystemException};
 
 use punctual_lane::{Disposition, MessageError, NotExecuted};
@@ -40,6 +40,10 @@ struct Intercepted<'i, 'r> {
 impl RequestOrigin for Intercepted<'_, '_> {
     fn peer(&self) -> Option<Peer> {
         self.serving.peer()
+    }
+
+    fn set_context_properties(&self, properties: Option<ContextProperties>) {
+        current::set_context_properties(properties);
     }
 
     fn object_key(&self) -> Option<&[u8]> {

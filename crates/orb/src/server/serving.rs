@@ -7,7 +7,7 @@ use punctual_flight::{Event, Record, model, record};
 use punctual_giop::{BIND_PRIORITY_BAND, IncomingRequest, Peer, ResponseFlags, Version};
 use punctual_lane::{Disposition, MessageError, NotExecuted, RequestMessage};
 use punctual_poa::InFlight;
-use punctual_stub::{Outcome, PendingResponse, RequestOrigin, ReusePool, Servant, Upcall};
+use punctual_stub::{ContextProperties, Outcome, PendingResponse, RequestOrigin, ReusePool, Servant, Upcall};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::{
@@ -18,6 +18,7 @@ use super::{
 use crate::{
     PoaManagerState, PriorityModel,
     any_servant::no_object,
+    current,
     lane_data::LaneContext,
     object_search::{Search, not_serving},
     poa_core::PoaCore,
@@ -222,6 +223,10 @@ fn not_served(poa: &PoaCore) -> Option<NotCalled> {
 impl RequestOrigin for Serving<'_> {
     fn peer(&self) -> Option<Peer> {
         Some(self.message.peer.peer)
+    }
+
+    fn set_context_properties(&self, properties: Option<ContextProperties>) {
+        current::set_context_properties(properties);
     }
 
     fn object_key(&self) -> Option<&[u8]> {

@@ -59,7 +59,8 @@ pub trait DynamicServant: Send + Sync + 'static {
     ///
     /// The arguments are decoded in order, by [`Upcall::argument_of`] with their type codes or by
     /// [`Upcall::argument`] as Rust types. The result is the return value, unless it is `void`, then the
-    /// `inout` and `out` parameters.
+    /// `inout` and `out` parameters. Behind the arguments of an operation with a `context` clause,
+    /// [`Upcall::context`] decodes the context properties.
     ///
     /// # Errors
     /// The exception for the caller: BAD_OPERATION for an unknown operation

@@ -301,10 +301,9 @@ impl Client<'_, '_> {
     /// Encodes the parameters of these modes.
     fn arguments(&self, encoder: &Ident, mode: impl Fn(&Parameter) -> Mode) -> Vec<TokenStream> {
         let rt = self.place.rt;
-        let context = self
-            .operation
-            .has_context
-            .then(|| quote!(#rt::Encode::encode(&0_u32, #encoder)?;));
+        let patterns = &self.operation.context;
+        let context = (!patterns.is_empty())
+            .then(|| quote!(#rt::encode_context(&self.0, &[#(#patterns),*], #encoder)?;));
         let parameters = self.operation.parameters.iter();
         parameters
             .filter_map(|parameter| self.argument(parameter, mode(parameter), encoder))

@@ -252,9 +252,7 @@ impl<'u, 'm> Upcall<'u, 'm> {
     fn body(&self) -> TokenStream {
         let (rt, operation, servant_type) = (self.place.rt, self.operation, self.servant_type);
         let decoded = self.values.iter().map(|value| self.decoded(value));
-        let context = operation
-            .has_context
-            .then(|| quote!(upcall.argument::<&[&str]>()?;));
+        let context = (!operation.context.is_empty()).then(|| quote!(let _context = upcall.context()?;));
         let servant_trait = self.place.path(&self.declared_in.module, &self.declared_in.name);
         let method = identifier(if self.into {
             &operation.into_name

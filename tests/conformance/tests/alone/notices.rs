@@ -1,4 +1,4 @@
-//! What the ORB writes to standard error, where no exception can say it.
+//! Notices of the ORB on standard error, where no exception can say it.
 
 use std::{io::Read, thread, time::Duration};
 
@@ -12,7 +12,7 @@ use rustix::{
     stdio::{dup2_stderr, stderr},
 };
 
-/// What this process writes to standard error meanwhile.
+/// Returns what this process writes to standard error meanwhile.
 fn written_by(work: impl FnOnce()) -> String {
     let (mut read, write) = pipe()
         .map(|(read, write)| (std::fs::File::from(read), write))

@@ -5,6 +5,7 @@ mod asynchronous;
 mod band_binding;
 mod banded_connections;
 mod connection_cache;
+mod context_properties;
 #[path = "../../../../fuzz/corpus.rs"]
 mod corpus;
 mod deferred;

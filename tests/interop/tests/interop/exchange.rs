@@ -1,5 +1,6 @@
 //! Any, value types, wide text and fixed: with ourselves, omniORB, JacORB and omniORBpy, in both directions.
 
+use punctual::Orb;
 use punctual_interop::{
     dynamics::ExchangeRef,
     exchange::{ExchangeServer, check},
@@ -49,11 +50,16 @@ pub fn wide(reason: &'static str) -> [(&'static str, &'static str); 4] {
 
 pub fn served(row: Row, server: process::Server, skipped: &[(&str, &str)]) {
     let passed = check(&server.reference, skipped);
-    let orb = punctual::Orb::builder().build().expect("an ORB");
+    end(server);
+    row.record(passed, skipped);
+}
+
+/// Ends a server of an `Exchange`.
+pub fn end(server: process::Server) {
+    let orb = Orb::builder().build().expect("an ORB");
     let exchange: ExchangeRef = orb.resolve(&server.reference).expect("the server's reference");
     exchange.shutdown().expect("the server answers before it ends");
     server.ends();
-    row.record(passed, skipped);
 }
 
 #[test]

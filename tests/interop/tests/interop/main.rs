@@ -4,6 +4,8 @@
 mod byte_order;
 mod capture;
 mod code_sets;
+mod context_properties;
+mod custom_values;
 mod exchange;
 mod interceptors;
 mod interface_repository;

@@ -46,7 +46,8 @@ impl Reference {
         };
         match self.conclude(lane, shared, request_id, outcome)? {
             Attempt::Done(ReceivedReply { header, body, .. }) => {
-                let view = ReplyView::of_shared(shared, reply_buffer, &header);
+                let char_set = shared.code_sets().char;
+                let view = ReplyView::of_shared(shared.purpose(), char_set, reply_buffer, &header);
                 self.show_reply(seen, &view, body);
                 let attempt = self.decode_reply(view, body, route, call)?;
                 Ok(attempt.map(Some))

@@ -19,6 +19,7 @@ use punctual_fixtures::{
     wire::COMMON,
 };
 use punctual_os::TaskId;
+use punctual_system::ContextSwitches;
 
 const LIMITS: QueueLimits = QueueLimits {
     requests: 2,
@@ -393,4 +394,47 @@ fn limits_without_room_are_refused() {
         server.poa.manager().hold(none),
         Err(OrbError::QueueWithoutRoom)
     ));
+}
+
+#[test]
+fn a_thread_that_waits_for_completion_sleeps_until_something_ends() {
+    let server = Server::start();
+    let client = client();
+    // A test that fails does not wait for ever.
+    let probe: ProbeRef = server.reference_for(&client).with_timeout(LONG).unchecked();
+    let manager = server.poa.manager();
+    thread::scope(|scope| {
+        let call = scope.spawn(|| probe.wait_at_gate(1));
+        server.hooks.await_at_gate(1);
+        manager.discard().unwrap();
+        let before = ContextSwitches::of_current_thread();
+        let waited = manager.wait_for_completion(Duration::from_millis(100));
+        assert!(matches!(waited, Err(OrbError::RequestsInProgress(_))));
+        let slept = ContextSwitches::of_current_thread().voluntary - before.voluntary;
+        assert!(slept < 10, "it slept {slept} times");
+        // Two threads wait for the same object, of which one gives up.
+        let wait = |timeout| {
+            let (ready, is_ready) = mpsc::channel();
+            let manager = manager.clone();
+            let waiter = scope.spawn(move || {
+                ready.send(TaskId::current_thread().get()).unwrap();
+                manager.wait_for_completion(timeout)
+            });
+            (is_ready.recv().unwrap(), waiter)
+        };
+        let ends: [(&str, &dyn Fn()); 2] = [
+            ("the manager is active again", &|| manager.activate().unwrap()),
+            ("the request ends", &|| server.hooks.open_gate()),
+        ];
+        for (what, end) in ends {
+            manager.discard().unwrap();
+            let (patient, other) = (wait(LONG), wait(Duration::from_millis(20)));
+            assert!(other.1.join().unwrap().is_err());
+            asleep(patient.0);
+            end();
+            assert!(patient.1.join().unwrap().is_ok(), "{what}");
+        }
+        assert_eq!(call.join().unwrap(), Ok(1));
+        manager.wait_for_completion(Duration::ZERO).unwrap();
+    });
 }

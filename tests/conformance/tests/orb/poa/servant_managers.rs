@@ -72,6 +72,50 @@ fn a_default_servant_serves_what_is_not_active() {
     assert!(active.twice(2).is_err());
 }
 
+/// A reference to the object, the adapter's answer to activating another one, and to deactivating this one.
+type Managed = (ProbeRef, Result<ProbeRef, OrbError>, Result<(), OrbError>);
+
+#[test]
+fn an_adapter_that_retains_nothing_has_no_active_objects() {
+    let server = Server::start();
+    let client = client();
+    let locator = Locator {
+        servant: any(&server),
+        log: Log::default(),
+        elsewhere: server.another(),
+    };
+    let build = |name, by: fn(PoaBuilder, AnyServant) -> PoaBuilder| {
+        by(adapter(&server, name), any(&server)).build().unwrap()
+    };
+    let manage = |poa: &Poa| -> Managed {
+        let [here, there] = references(poa, &client, b"any");
+        for probe in [&here, &there] {
+            assert_eq!(probe.twice(4), Ok(8));
+            assert_eq!(probe.non_existent(), Ok(false));
+            assert_eq!(probe.as_object().is_a("IDL:conformance/Probe:1.0"), Ok(true));
+        }
+        assert_eq!(poa.id_of(&here).unwrap(), b"any");
+        let activated = poa.object(server.servant()).id("other").activate();
+        let deactivated = poa.deactivate(&here);
+        assert_eq!(there.twice(5), Ok(10), "it is still served");
+        (here, activated, deactivated)
+    };
+    let retaining = build("retaining", PoaBuilder::default_servant);
+    let (_, activated, deactivated) = manage(&retaining);
+    assert!(activated.is_ok() && matches!(deactivated, Err(OrbError::NotActive)));
+    let located = adapter(&server, "located").servant_locator(locator).build();
+    for poa in [build("only", PoaBuilder::only_default_servant), located.unwrap()] {
+        let (probe, activated, deactivated) = manage(&poa);
+        for error in [activated.err(), deactivated.err()] {
+            let error = error.expect("it retains no servant");
+            assert!(matches!(error, OrbError::WrongPolicy(_)));
+            assert!(error.to_string().contains("NON_RETAIN"), "{error}");
+        }
+        poa.destroy().unwrap();
+        assert_eq!(probe.twice(4).unwrap_err().kind, Kind::ObjectNotExist);
+    }
+}
+
 struct Sensors {
     server: Arc<Mutex<Option<AnyServant>>>,
     elsewhere: ProbeRef,
@@ -249,9 +293,4 @@ fn a_servant_locator_is_asked_for_each_request() {
         assert!(probe.greet("").is_err(), "with exceptions of the user's, too");
         assert_eq!(taken(&log)[0], "twice moved", "and is asked for once");
     }
-    let activated = poa.object(server.servant()).id("mine").activate::<ProbeRef>();
-    assert!(
-        matches!(activated, Err(OrbError::WrongPolicy(_))),
-        "it retains no servant"
-    );
 }
