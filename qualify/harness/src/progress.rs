@@ -237,8 +237,14 @@ impl Plan {
 /// Remaining time that is shown as long as work remains.
 const SHORTEST_REST: Duration = Duration::from_secs(1);
 
-/// Formats a duration in seconds up to two minutes, then in minutes.
-fn in_words(time: Duration) -> String {
+/// Formats a duration in seconds up to two minutes, then in minutes, rounded up.
+///
+/// ```
+/// use std::time::Duration;
+/// use punctual_harness::in_words;
+/// assert_eq!(in_words(Duration::from_millis(1200)), "2 s");
+/// ```
+pub fn in_words(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     if seconds <= 120.0 {
         format!("{} s", seconds.ceil())
