@@ -112,9 +112,9 @@ mod tests {
         assert_eq!(
             conclusion(&rows, 0.0).unwrap(),
             "A two-way call without arguments, with client and server on one CPU, takes 14.66 µs over TCP \
-             (p50; 1.08 times a raw ping-pong of the same octets) and 8.1 µs over shared memory (1.08 times); \
-             on two CPUs 41.76 µs and 27.45 µs. For each call over TCP, the client makes 2 system calls and \
-             the server 3; neither allocates memory."
+             (p50; 1.08 times a raw ping-pong of the same octets) and 8.1 µs over shared memory (1.08 \
+             times); on two CPUs 41.76 µs and 27.45 µs. For each call over TCP, the client makes 2 system \
+             calls and the server 3; neither allocates memory."
         );
         let busy = conclusion(&rows, 0.374).unwrap();
         assert!(

@@ -66,7 +66,8 @@ fn bar(percent: f64) -> String {
 }
 
 /// The result in one sentence: the high-priority client at its worst work, with and without lanes. Loads at
-/// which its own calls exceed the processor do not count. Without the right to real-time scheduling, priorities have no effect.
+/// which its own calls exceed the processor do not count. Without the right to real-time scheduling,
+/// priorities have no effect.
 fn result(outcome: &Outcome, is_realtime: bool) -> String {
     let high = f64::from(Importance::High.rate());
     // From here on its own calls exceed the processor.
