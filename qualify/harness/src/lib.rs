@@ -44,7 +44,7 @@ pub use machine::MachineFacts;
 pub use memory_folder::MemoryFolder;
 pub use other_load::OtherLoad;
 pub use outcome::{Claim, Outcome, Row, State, Statement, Verdict};
-pub use progress::Progress;
+pub use progress::{Progress, in_words};
 pub use statistics::{Latencies, MedianEstimate};
 pub use supervisor::Supervisor;
 pub use trace_instance::TraceInstance;

@@ -61,9 +61,10 @@ impl Progress {
     /// Starts a part that takes about `expected` in total; everything before it is done. Its stages are shown
     /// after `name`.
     pub fn part(&self, name: impl Into<String>, expected: Duration) {
+        let now = Instant::now();
         let mut plan = lock(&self.plan);
-        plan.begin_part(name.into(), expected);
-        let (_, left) = plan.at(Instant::now());
+        plan.begin_part(now, name.into(), expected);
+        let (_, left) = plan.at(now);
         drop(plan);
         self.show("", || format!(", {} left", in_words(left)));
     }
@@ -72,6 +73,11 @@ impl Progress {
     pub fn stage(&self, text: impl fmt::Display, expected: Duration) {
         lock(&self.plan).begin(Instant::now(), expected);
         self.show(&text.to_string(), String::new);
+    }
+
+    /// Adds work that takes about `expected` to the plan and to the current part: it is repeated.
+    pub fn repeat(&self, expected: Duration) {
+        lock(&self.plan).extend(expected);
     }
 
     fn show(&self, stage: &str, left: impl FnOnce() -> String) {
@@ -148,6 +154,8 @@ impl Display {
 /// Expected and finished time of the stages.
 #[derive(Debug)]
 struct Plan {
+    /// When the first part or stage began.
+    began: Option<Instant>,
     total: Duration,
     /// Expected time of the finished parts and stages.
     done: Duration,
@@ -166,6 +174,7 @@ struct Part {
 impl Plan {
     fn new(total: Duration) -> Self {
         Self {
+            began: None,
             total,
             done: Duration::ZERO,
             part: None,
@@ -173,7 +182,8 @@ impl Plan {
         }
     }
 
-    fn begin_part(&mut self, name: String, expected: Duration) {
+    fn begin_part(&mut self, now: Instant, name: String, expected: Duration) {
+        self.began.get_or_insert(now);
         self.done = match (&self.part, self.stage.take()) {
             (Some(part), _) => part.end,
             (None, Some((_, expected))) => self.done + expected,
@@ -184,27 +194,57 @@ impl Plan {
     }
 
     fn begin(&mut self, now: Instant, expected: Duration) {
+        self.began.get_or_insert(now);
         if let Some((_, expected)) = self.stage.replace((now, expected)) {
             self.done += expected;
         }
     }
 
-    /// Returns finished and remaining time. A stage or part that takes longer than expected stays at its end.
+    fn extend(&mut self, by: Duration) {
+        self.total += by;
+        self.part.iter_mut().for_each(|part| part.end += by);
+    }
+
+    /// Returns how much of the expected time is finished, and an estimate of the remaining time. A stage or
+    /// part that takes longer than expected stays at its end.
     fn at(&self, now: Instant) -> (Duration, Duration) {
-        let of_stage = self.stage.map_or(Duration::ZERO, |(began, expected)| {
-            now.saturating_duration_since(began).min(expected)
+        let since = |began| now.saturating_duration_since(began);
+        let (of_stage, rest_of_stage) = self.stage.map_or_else(Default::default, |(began, expected)| {
+            let done = since(began).min(expected);
+            (done, expected - done)
         });
         let end = self
             .part
             .as_ref()
             .map_or(self.total, |part| part.end.min(self.total));
         let done = (self.done + of_stage).min(end);
-        (done, self.total - done)
+        let rest = (self.total - done).max(rest_of_stage);
+        let elapsed = self.began.map_or(Duration::ZERO, since);
+        (done, self.left(elapsed, done, rest))
+    }
+
+    /// Estimates the remaining time by the progress so far: the elapsed time, times the rest, divided by what
+    /// is done. At the beginning, the progress tells little: the plan counts as a tenth of the work that has
+    /// taken as long as expected. Never less than [`SHORTEST_REST`].
+    fn left(&self, elapsed: Duration, done: Duration, rest: Duration) -> Duration {
+        let plan = self.total.as_secs_f64() / 10.0;
+        let pace = (elapsed.as_secs_f64() + plan) / (done.as_secs_f64() + plan);
+        let left = rest.as_secs_f64() * pace;
+        Duration::try_from_secs_f64(left).map_or(rest, |left| left.max(SHORTEST_REST))
     }
 }
 
-/// Formats a duration in seconds up to two minutes, then in minutes.
-fn in_words(time: Duration) -> String {
+/// Remaining time that is shown as long as work remains.
+const SHORTEST_REST: Duration = Duration::from_secs(1);
+
+/// Formats a duration in seconds up to two minutes, then in minutes, rounded up.
+///
+/// ```
+/// use std::time::Duration;
+/// use punctual_harness::in_words;
+/// assert_eq!(in_words(Duration::from_millis(1200)), "2 s");
+/// ```
+pub fn in_words(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     if seconds <= 120.0 {
         format!("{} s", seconds.ceil())
@@ -230,51 +270,87 @@ fn line(text: &str) {
 mod tests {
     use super::*;
 
+    const SECOND: Duration = Duration::from_secs(1);
+
+    /// The plan's finished and remaining time, in seconds.
+    fn seconds(plan: &Plan, now: Instant) -> (u64, u64) {
+        let (done, left) = plan.at(now);
+        (done.as_secs(), left.as_secs_f64().round() as u64)
+    }
+
     #[test]
     fn stages_fill_the_plan_by_their_expected_times() {
-        let second = Duration::from_secs(1);
-        let (began, mut plan) = (Instant::now(), Plan::new(10 * second));
-        assert_eq!(plan.at(began), (Duration::ZERO, 10 * second));
-        plan.begin(began, 4 * second);
-        assert_eq!(plan.at(began + second), (second, 9 * second));
-        assert_eq!(
-            plan.at(began + 7 * second),
-            (4 * second, 6 * second),
-            "longer than expected"
+        let (began, mut plan) = (Instant::now(), Plan::new(10 * SECOND));
+        let done = |plan: &Plan, seconds| plan.at(began + seconds * SECOND).0;
+        assert_eq!(plan.at(began), (Duration::ZERO, 10 * SECOND));
+        plan.begin(began, 4 * SECOND);
+        assert_eq!(done(&plan, 1), SECOND);
+        assert_eq!(done(&plan, 7), 4 * SECOND, "longer than expected");
+        plan.begin(began + 2 * SECOND, 5 * SECOND);
+        assert_eq!(done(&plan, 3), 5 * SECOND, "shorter than expected");
+        plan.begin(began + 8 * SECOND, 99 * SECOND);
+        assert_eq!(done(&plan, 20), 10 * SECOND, "more than the plan");
+    }
+
+    #[test]
+    fn work_as_fast_as_planned_takes_the_rest_of_the_plan() {
+        let (began, mut plan) = (Instant::now(), Plan::new(100 * SECOND));
+        for stage in 0..10 {
+            let now = began + stage * 10 * SECOND;
+            plan.begin(now, 10 * SECOND);
+            assert_eq!(plan.at(now).1, (100 - stage * 10) * SECOND);
+        }
+    }
+
+    #[test]
+    fn the_estimate_corrects_itself_by_the_progress() {
+        for (pace, at_half) in [(3, 150), (1, 50)] {
+            let (began, mut plan) = (Instant::now(), Plan::new(100 * SECOND));
+            let mut now = began;
+            for _ in 0..50 {
+                plan.begin(now, SECOND);
+                now += pace * SECOND;
+            }
+            plan.begin(now, SECOND);
+            let (done, left) = seconds(&plan, now);
+            assert_eq!(done, 50);
+            // The planned pace still counts for a sixth.
+            assert!(
+                left <= at_half && left >= at_half * 5 / 6,
+                "{left} s left of {at_half} s"
+            );
+        }
+    }
+
+    #[test]
+    fn something_is_left_until_the_end() {
+        let (began, mut plan) = (Instant::now(), Plan::new(10 * SECOND));
+        plan.begin(began, 10 * SECOND);
+        assert_eq!(in_words(plan.at(began + 60 * SECOND).1), "1 s");
+        plan.begin(began + 60 * SECOND, 8 * SECOND);
+        let (_, left) = seconds(&plan, began + 60 * SECOND);
+        assert!(
+            left > 40,
+            "a stage beyond the plan is as slow as the others: {left} s"
         );
-        plan.begin(began + 2 * second, 5 * second);
-        assert_eq!(
-            plan.at(began + 3 * second),
-            (5 * second, 5 * second),
-            "shorter than expected"
-        );
-        plan.begin(began + 8 * second, 99 * second);
-        assert_eq!(
-            plan.at(began + 20 * second),
-            (10 * second, Duration::ZERO),
-            "more than the plan"
-        );
+        plan.extend(10 * SECOND);
+        assert_eq!(plan.at(began + 61 * SECOND).0, 11 * SECOND);
     }
 
     #[test]
     fn a_part_begins_where_the_one_before_was_to_end() {
-        let second = Duration::from_secs(1);
-        let (began, mut plan) = (Instant::now(), Plan::new(100 * second));
-        plan.begin_part("one".into(), 30 * second);
-        plan.begin(began, 10 * second);
-        plan.begin(began + second, 40 * second);
-        let stages_of_too_long = plan.at(began + 60 * second);
-        assert_eq!(stages_of_too_long, (30 * second, 70 * second));
-        plan.begin_part("two".into(), 50 * second);
-        assert_eq!(plan.at(began + 60 * second), (30 * second, 70 * second));
-        plan.begin(began + 60 * second, 5 * second);
-        assert_eq!(plan.at(began + 70 * second), (35 * second, 65 * second));
-        plan.begin_part("three".into(), 20 * second);
-        assert_eq!(
-            plan.at(began + 71 * second),
-            (80 * second, 20 * second),
-            "one that was shorter than expected"
-        );
+        let (began, mut plan) = (Instant::now(), Plan::new(100 * SECOND));
+        let done = |plan: &Plan, seconds| plan.at(began + seconds * SECOND).0;
+        plan.begin_part(began, "one".into(), 30 * SECOND);
+        plan.begin(began, 10 * SECOND);
+        plan.begin(began + SECOND, 40 * SECOND);
+        assert_eq!(done(&plan, 60), 30 * SECOND, "stages of too long");
+        plan.begin_part(began + 60 * SECOND, "two".into(), 50 * SECOND);
+        assert_eq!(done(&plan, 60), 30 * SECOND);
+        plan.begin(began + 60 * SECOND, 5 * SECOND);
+        assert_eq!(done(&plan, 70), 35 * SECOND);
+        plan.begin_part(began + 71 * SECOND, "three".into(), 20 * SECOND);
+        assert_eq!(done(&plan, 71), 80 * SECOND, "one that was shorter than expected");
     }
 
     #[test]

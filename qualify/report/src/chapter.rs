@@ -20,6 +20,8 @@ use crate::{Figure, Picture, Table};
 pub struct Chapter {
     pub(crate) heading: String,
     pub(crate) parts: Vec<Part>,
+    /// Answer in some sentences; `None`: tables and figures speak for themselves.
+    pub(crate) conclusion: Option<String>,
     /// Command shown at the end.
     pub(crate) command: Option<String>,
 }
@@ -40,6 +42,7 @@ impl Chapter {
         Self {
             heading: heading.into(),
             parts: Vec::new(),
+            conclusion: None,
             command: None,
         }
     }
@@ -66,6 +69,15 @@ impl Chapter {
     #[must_use]
     pub fn picture(self, picture: Picture) -> Self {
         self.with(Part::Picture(picture))
+    }
+
+    /// Sets the answer in some sentences. A page shows it below the heading, a terminal below the tables.
+    #[must_use]
+    pub fn concluded(self, text: impl Into<String>) -> Self {
+        Self {
+            conclusion: Some(text.into()),
+            ..self
+        }
     }
 
     /// Sets the command that repeats the measurement, shown at the end.
@@ -112,6 +124,11 @@ impl Chapter {
         &self.heading
     }
 
+    /// Returns the answer in some sentences, if there is one.
+    pub fn conclusion(&self) -> Option<&str> {
+        self.conclusion.as_deref()
+    }
+
     /// Returns its tables, for the terminal.
     pub fn to_text(&self) -> String {
         let parts = self.parts.iter().filter_map(|part| match part {
@@ -130,6 +147,18 @@ impl Chapter {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_begins_with_the_conclusion() {
+        let chapter = Chapter::new("x").paragraph("how").concluded("It takes 8 µs.");
+        assert_eq!(chapter.conclusion(), Some("It takes 8 µs."));
+        let page = crate::Page::new("y").chapter(&chapter).unwrap().to_html();
+        let place = |text: &str| {
+            page.find(text)
+                .unwrap_or_else(|| panic!("{text} is not in {page}"))
+        };
+        assert!(place("<p>It takes 8 µs.</p>") < place("<p>how</p>"));
+    }
 
     #[test]
     fn the_terminal_shows_tables_only() {

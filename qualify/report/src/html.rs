@@ -187,6 +187,10 @@ impl Page {
     /// A figure could not be drawn.
     pub fn chapter(self, chapter: &Chapter) -> Result<Self, FigureError> {
         let page = self.section(&chapter.heading);
+        let page = match &chapter.conclusion {
+            Some(text) => page.paragraph(text),
+            None => page,
+        };
         let page = chapter.parts.iter().try_fold(page, |page, part| match part {
             Part::Paragraph(text) => Ok(page.paragraph(text)),
             Part::Table(table) => Ok(page.table(table)),

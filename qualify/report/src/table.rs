@@ -124,11 +124,14 @@ impl Table {
             .rows
             .iter()
             .map(|row| &row[place])
-            .filter(|cell| !cell.is_null())
+            .filter(|cell| !cell.is_null() && *cell != NO_VALUE)
             .peekable();
         cells.peek().is_some() && cells.all(Value::is_number)
     }
 }
+
+/// Text of a cell among numbers that has none, for a stated reason; other absent values are empty cells.
+pub const NO_VALUE: &str = "–";
 
 /// Cells with more characters are wrapped on a page.
 const LONGEST_LINE: usize = 36;
@@ -194,6 +197,16 @@ mod tests {
         let table = table(&[json!({"a": 1, "b": 2})]).columns(&[("b", "B (µs)"), ("z", "Z")]);
         assert_eq!(table.to_text().lines().next().unwrap().trim(), "B (µs)   Z");
         assert!(table.to_html().contains("<td class=\"number\">2</td><td></td>"));
+    }
+
+    #[test]
+    fn a_dash_leaves_a_column_of_numbers_what_it_is() {
+        let text = table(&[json!({"bound": 82.25}), json!({"bound": NO_VALUE})]).to_text();
+        assert_eq!(text.lines().last().unwrap().chars().last(), Some('–'), "{text}");
+        assert!(
+            text.lines().last().unwrap().starts_with("   "),
+            "right-aligned: {text}"
+        );
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use punctual_report::{Chapter, terminal::fitted};
+
 use crate::{
     benchmark::Benchmark,
     error::Error,
@@ -49,6 +51,10 @@ fn measure(benchmark: &Benchmark, options: &Options) -> Result<ExitCode, Error> 
     statements::evaluate(&mut measured.outcome, &[benchmark.name]);
     if let Some(table) = tables::of_benchmark(measured.outcome.statements(), benchmark.name) {
         println!("{}\n", table.to_text());
+    }
+    let conclusion = measured.chapter.as_ref().and_then(Chapter::conclusion);
+    if let Some(text) = conclusion {
+        println!("{}\n", fitted(text));
     }
     let html = || page::of_one(&title, measured, &options.settings);
     Ok(options.files.finish(&measured.outcome, html))

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use punctual_harness::Outcome;
+use punctual_harness::{Outcome, in_words};
 use punctual_report::Chapter;
 
 use crate::{
@@ -40,6 +40,18 @@ pub(crate) enum Effect {
 }
 
 impl Benchmark {
+    /// Returns the usual durations of the quick and the full form, in words.
+    ///
+    /// ```
+    /// let mut benchmarks = punctual_scenarios::benchmarks();
+    /// let cubit = benchmarks.find(|benchmark| benchmark.name == "cubit").unwrap();
+    /// assert_eq!(cubit.durations(), "52 s with --quick, 7 min in full");
+    /// ```
+    pub fn durations(&self) -> String {
+        let [quick, full] = [Length::Quick, Length::Full].map(|length| in_words((self.expected)(length)));
+        format!("{quick} with --quick, {full} in full")
+    }
+
     /// Returns the control under which the verdict on a claim must change, the first one if there are
     /// several.
     pub(crate) fn control_of(&self, claim: &str) -> Option<&'static Control> {

@@ -12,7 +12,7 @@ use punctual_report::{
 };
 use punctual_system::signals::Termination;
 
-use crate::error::Error;
+use crate::{error::Error, testbed::UNOPTIMISED};
 
 /// Files to write results to, in addition to the terminal.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +39,9 @@ impl Files {
     /// Writes the requested files, prints the verdict, and returns its exit code.
     pub(crate) fn finish(&self, outcome: &Outcome, page: impl FnOnce() -> Result<Page, Error>) -> ExitCode {
         let written = self.write(outcome, page);
+        if let Some(warning) = UNOPTIMISED {
+            println!("{}", fitted(warning));
+        }
         println!("{}", fitted(&outcome.verdict().to_string()));
         match written {
             Ok(()) => interrupted().unwrap_or_else(|| outcome.verdict().into()),
@@ -85,7 +88,11 @@ pub(crate) fn page(title: &str, outcome: &Outcome) -> Page {
         1 => Tone::Bad,
         _ => Tone::Doubtful,
     };
-    Page::new(title).verdict(outcome.verdict().to_string(), tone)
+    let page = Page::new(title).verdict(outcome.verdict().to_string(), tone);
+    match UNOPTIMISED {
+        Some(warning) => page.paragraph(warning),
+        None => page,
+    }
 }
 
 /// Adds the machine and its preparation, with the JSON as a download.

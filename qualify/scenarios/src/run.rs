@@ -140,6 +140,7 @@ impl<'b> Run<'b> {
             testbed
                 .progress
                 .note(format!("{part}: repeated, because: {}", reasons.join("; ")));
+            testbed.progress.repeat(part.expected(self.settings));
             // The processor may have another speed now.
             testbed.rounds_per_unit_of_work = None;
             measured = self.try_one(part, testbed);

@@ -10,6 +10,16 @@ use punctual_system::signals::TerminationSignal;
 
 use crate::{control::Control, error::Error, length::Length, settings::Settings};
 
+/// Warning that this program was built without optimisation; `None` if it is optimised.
+pub(crate) const UNOPTIMISED: Option<&str> = if cfg!(debug_assertions) {
+    Some(
+        "this program is built without optimisation, so its figures mean little: measure with \
+         `cargo run --release`",
+    )
+} else {
+    None
+};
+
 /// The measured CPU and the driver's CPU; they are the same on a machine with one CPU.
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
@@ -76,6 +86,9 @@ impl Testbed {
         let interruption = Interruption::watch()?;
         let places = Places::find()?;
         let progress = Progress::start(title, expected);
+        if let Some(warning) = UNOPTIMISED {
+            progress.note(warning);
+        }
         let rights = rights::probe();
         if let (false, Some(remedy)) = (rights.realtime, rights.advice().first()) {
             progress.note(format!(
@@ -104,6 +117,7 @@ impl Testbed {
     pub fn outcome(&self, benchmark: &str) -> Outcome {
         let mut outcome = Outcome::new(benchmark, MachineFacts::read(&self.places.pinned));
         outcome.parameter("prepared", self.prepared.clone());
+        outcome.parameter("optimised", UNOPTIMISED.is_none());
         outcome
     }
 

@@ -217,7 +217,8 @@ fn watch_machine(timeout: Option<Duration>, termination: Termination) -> std::io
     let mut shown = None;
     let shows = std::io::stderr().is_terminal();
     let nothing = wait(timeout, termination, || {
-        let left = timeout.map(|timeout| timeout.saturating_sub(begun.elapsed()).as_secs());
+        // The second that has begun is counted: something is left until the end.
+        let left = timeout.map(|timeout| timeout.saturating_sub(begun.elapsed()).as_secs() + 1);
         if shows && left != shown {
             shown = left;
             eprint!("\r\x1b[Ktracing: {} s left", left.unwrap_or_default());

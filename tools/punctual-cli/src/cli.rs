@@ -8,7 +8,7 @@ use clap::{
 };
 
 use punctual_idl::Code;
-use punctual_scenarios::benchmarks;
+use punctual_scenarios::{Benchmark, benchmarks};
 
 use crate::{
     arguments::{code, external_path, macro_definition, warning},
@@ -233,7 +233,9 @@ pub struct Compile {
 
 fn benchmark_names() -> PossibleValuesParser {
     let list = PossibleValue::new("list").help("list all benchmarks");
-    let benchmarks = benchmarks().map(|benchmark| PossibleValue::new(benchmark.name).help(benchmark.about));
+    let described = |benchmark: &Benchmark| format!("{} ({})", benchmark.about, benchmark.durations());
+    let benchmarks =
+        benchmarks().map(|benchmark| PossibleValue::new(benchmark.name).help(described(benchmark)));
     PossibleValuesParser::new(std::iter::once(list).chain(benchmarks))
 }
 
@@ -290,7 +292,7 @@ Exit code: 0 written; 2 the folder cannot be written.";
 const DEMO: &str = "\
 Examples:
   punctual demo                       about 40 seconds; writes punctual-demo.html
-  punctual demo --quick               three loads instead of six
+  punctual demo --quick               three loads instead of six: about 20 seconds
   punctual demo --json demo.json --html demo.html
 
 Real-time scheduling requires a right. Without it the same run is made and \
@@ -304,7 +306,7 @@ after Ctrl-C.";
 const BENCH: &str = "\
 Examples:
   punctual bench list
-  punctual bench cubit --quick --json cubit.json
+  punctual bench cubit --quick --json cubit.json           about a minute; in full 7
   punctual bench orb.latency --html latency.html
   punctual bench orb.latency --quick --explain-over 200    why calls are slow
   punctual bench inversion --perfetto timeline.json

@@ -62,7 +62,8 @@ fn list_benchmarks() -> ExitCode {
     let width = terminal::width().unwrap_or(usize::MAX);
     for benchmark in benchmarks() {
         let name = format!("{:<24} ", benchmark.name);
-        println!("{}", terminal::hanging(&name, benchmark.about, width));
+        let text = format!("{} ({})", benchmark.about, benchmark.durations());
+        println!("{}", terminal::hanging(&name, &text, width));
     }
     println!("\nRun one with `punctual bench NAME`; `punctual bench --help` lists the settings.");
     ExitCode::SUCCESS

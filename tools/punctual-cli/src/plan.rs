@@ -1,6 +1,7 @@
 //! `punctual plan`: checks whether all activities of a schedule meet their deadlines, and proposes changes.
 
 mod budget;
+mod hosts;
 mod limit;
 mod simulate;
 
@@ -17,8 +18,8 @@ use punctual_report::{
     Table,
     terminal::{complain, fitted},
 };
-use punctual_sched::analysis::{self, Analysis};
-use punctual_scheduling::{Activity, Advice, HostOrder, Model, Part, Processor, Refusal, Schedule, Span};
+use punctual_sched::analysis::Analysis;
+use punctual_scheduling::{Activity, Advice, Model, Part, Refusal, Schedule, Span};
 use serde_json::{Map, Value};
 
 use self::budget::Budgets;
@@ -202,21 +203,7 @@ impl<'s> Plan<'s> {
         );
         println!();
         println!("{}", self.budgets.chart(&self.analysis));
-        let hosts = [
-            ("host", "host"),
-            ("utilization_percent", "utilisation (%)"),
-            ("rate_monotonic_bound_percent", "rate-monotonic bound (%)"),
-            ("hyperbolic_product", "hyperbolic (≤ 2)"),
-        ];
-        let by_deadline = [("demand_percent", "demand (%)")];
-        let has_demand = self
-            .schedule
-            .hosts
-            .iter()
-            .any(|host| host.order == HostOrder::Deadline);
-        let hosts = hosts.iter().chain(by_deadline.iter().filter(|_| has_demand));
-        println!("{}", table(self.host_rows(), &hosts.copied().collect::<Vec<_>>()));
-        println!();
+        println!("{}\n", self.hosts());
         for (task, activity) in self.planned() {
             let is_late = !self.analysis.responses[task].is_in_time();
             if is_late || explain.is_some_and(|name| name == "all" || name == activity.name) {
@@ -298,11 +285,10 @@ impl<'s> Plan<'s> {
                 return None;
             }
             Some(match response.margin() {
-                Some(margin) => format!(
-                    "`{}` can be {} late",
-                    activity.name,
-                    Schedule::span(margin.unsigned_abs())
-                ),
+                Some(margin) => {
+                    let late = milliseconds(margin.unsigned_abs());
+                    format!("`{}` can be {late} ms late", activity.name)
+                }
                 None => format!("`{}` can be late without bound", activity.name),
             })
         });
@@ -316,11 +302,19 @@ impl<'s> Plan<'s> {
         text
     }
 
+    /// Returns whether a pool has no lane for a call of this activity.
+    fn is_refused(&self, activity: &Activity) -> bool {
+        self.refusals.iter().any(
+            |refusal| matches!(refusal, Refusal::NoLane { activity: caller, .. } if *caller == activity.name),
+        )
+    }
+
     fn activity_rows(&self) -> Vec<Row> {
         let mapping = self.schedule.native_mapping();
         let row = |(task, activity): (usize, &Activity)| {
             let (response, task) = (&self.analysis.responses[task], &self.model.tasks[task]);
             let verdict = match response.worst() {
+                _ if self.is_refused(activity) => "refused",
                 Some(_) if response.is_in_time() => "in time",
                 Some(_) => "late",
                 None => "late without bound",
@@ -366,42 +360,6 @@ impl<'s> Plan<'s> {
             .with("blocking_ms", milliseconds(part.blocking.nanoseconds()))
             .with("delay_ms", milliseconds(part.delay.nanoseconds()))
             .with("ends_after_ms", end.map(milliseconds))
-    }
-
-    fn host_rows(&self) -> Vec<Row> {
-        let tasks = &self.model.tasks;
-        let row = |(processor, host): (usize, Processor<'_>)| {
-            let here = tasks
-                .iter()
-                .filter(|task| task.steps.iter().any(|step| step.processor == processor))
-                .count();
-            let applies = here > 0 && analysis::bounds_apply(tasks, processor);
-            let bound = applies.then(|| analysis::liu_layland_bound(here) * 100.0);
-            let product = applies.then(|| analysis::hyperbolic_product(tasks, processor));
-            Row::new()
-                .with("kind", "host")
-                .with("host", host.to_string())
-                .with("activities", here)
-                .with(
-                    "utilization_percent",
-                    analysis::utilization(tasks, processor) * 100.0,
-                )
-                .with("rate_monotonic_bound_percent", bound)
-                .with("hyperbolic_product", product)
-                .with(
-                    "demand_percent",
-                    (here > 0 && host.host.order == HostOrder::Deadline)
-                        .then(|| analysis::demand_peak(tasks, processor))
-                        .flatten()
-                        .map(|peak| peak * 100.0),
-                )
-        };
-        self.schedule
-            .processors()
-            .into_iter()
-            .enumerate()
-            .map(row)
-            .collect()
     }
 
     fn outcome(&self, file: &Path) -> Outcome {

@@ -3,17 +3,17 @@
 use std::time::Duration;
 
 use punctual_harness::{
-    MedianEstimate, Outcome, Progress, Watchdog,
+    MedianEstimate, OtherLoad, Outcome, Progress, Watchdog,
     blocks::{interleave, median_ratio},
     child::Process,
 };
-use punctual_os::CpuSet;
+use punctual_os::{CpuSet, TaskId};
 
 use super::{
     Extent,
     client::{self, BLOCK_TIMEOUT, Block, Caller, Kind, Length},
     count::{Counted, count, user_cpu},
-    operation::{OPERATIONS, Operation},
+    operation::Operation,
     placement::Placement,
     rows::{Side, Target},
     server::{self, Server},
@@ -25,18 +25,16 @@ use crate::error::Error;
 pub(super) const START_TIMEOUT: Duration = Duration::from_secs(20);
 
 impl Placement {
-    /// Adds a row for each operation and one for the raw exchange, and the claims about them.
+    /// Adds a row for each operation and one for the raw exchange, and the claims about them. Returns the
+    /// share of the CPUs that other programs used meanwhile, from 0 to 1.
     pub(super) fn measure(
         &self,
         extent: Extent,
         progress: &Progress,
         outcome: &mut Outcome,
-    ) -> Result<(), Error> {
+    ) -> Result<f64, Error> {
         let place = self.place();
-        progress.stage(
-            format!("{place}: starting client and server"),
-            Duration::from_secs(1),
-        );
+        progress.stage(format!("{place}: starting client and server"), Extent::START);
         let on = |cpu| CpuSet::single(cpu);
         let (server, ready) = server::spawn(
             self.transport,
@@ -50,13 +48,11 @@ impl Placement {
         let limit = Duration::from_secs(180 + 8 * extent.cpu_seconds);
         let _watchdog = Watchdog::start(limit, vec![server.killer()?, client.killer()?], &on(self.client))?;
 
+        let watch = self.watch(vec![server.id(), client.id()])?;
         let mut processes = Processes { client, server };
-        for &operation in self.operations() {
-            let calls = u64::from(extent.calls_per_block) * extent.rounds as u64;
-            progress.stage(
-                format!("{place}: {}", operation.name()),
-                Duration::from_micros(calls * 80),
-            );
+        for &operation in self.lane_wait.operations() {
+            let stage = format!("{place}: {}", operation.name());
+            progress.stage(stage, extent.of_operation());
             self.measure_operation(operation, &mut processes, extent, progress, outcome)?;
         }
         let reason = "measured only for cube_long and the TCP ping-pong, because it takes 30 s for each";
@@ -65,9 +61,21 @@ impl Placement {
             format!("user_cpu_us_per_call of the other operations, {place}"),
             reason,
         );
+        let others = watch.share()?;
         processes.client.stop(START_TIMEOUT)?;
         processes.server.stop(START_TIMEOUT)?;
-        Ok(())
+        Ok(others)
+    }
+
+    /// Starts to watch how much of the CPUs programs other than these processes use.
+    fn watch(&self, mut processes: Vec<TaskId>) -> Result<OtherLoad, Error> {
+        let mut cpus = CpuSet::single(self.server);
+        if self.client != self.server {
+            cpus.insert(self.client);
+            // The driver has the client's CPU.
+            processes.push(TaskId::current_process());
+        }
+        Ok(OtherLoad::start(processes, cpus)?)
     }
 
     /// Adds the rows and claims of one operation.
@@ -88,8 +96,8 @@ impl Placement {
             let kind = Kind::Raw(self.transport);
             let mut raw_counted = count(client, server, operation, kind, extent)?;
             if self.claims_cpu() && counted.user_cpu_us.is_none() && extent.cpu_seconds > 0 {
-                let expected = Duration::from_secs(2 * extent.cpu_seconds);
-                progress.stage(format!("{}: processor time", self.place()), expected);
+                let stage = format!("{}: processor time", self.place());
+                progress.stage(stage, extent.of_processor_time());
                 let kinds = [Kind::Ours, kind];
                 [counted.user_cpu_us, raw_counted.user_cpu_us] =
                     user_cpu(client, server, operation, kinds, extent)?;
@@ -119,15 +127,6 @@ impl Placement {
         // Determined once, at the start: the class is the same for all rows of a run.
         let realtime = outcome.machine().is_realtime();
         outcome.row(self.row(target, operation, side, counted, ratio, realtime));
-    }
-
-    /// Returns the operations to measure. With a blocking lane one is enough, since the differences between
-    /// operations do not depend on how the lane waits.
-    fn operations(&self) -> &'static [Operation] {
-        match self.lane_wait {
-            LaneWait::Polled => OPERATIONS,
-            LaneWait::Blocking => &[Operation::Long],
-        }
     }
 
     /// Returns a third kind of calls, with which the operation is compared: what shared memory saves compared

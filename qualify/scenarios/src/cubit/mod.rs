@@ -6,6 +6,7 @@
 //! [Schmidt 2002] 3.2, TAO's IDL_Cubit.
 
 pub(crate) mod client;
+mod conclusion;
 mod count;
 pub(crate) mod cube;
 mod explained;
@@ -21,7 +22,6 @@ pub(crate) mod transport;
 use std::time::Duration;
 
 use self::{
-    operation::OPERATIONS,
     placement::Placement,
     server::Fault,
     transport::{LaneWait, Transport},
@@ -76,6 +76,7 @@ impl Experiment for Cubit {
         ];
         let fault = faults.iter().find(|(control, _)| trial.testbed.is_under(control));
         let fault = fault.map(|(_, fault)| *fault);
+        let mut others = 0_f64;
         for &(name, client) in &clients {
             for (transport, lane_wait) in ROWS {
                 let placement = Placement {
@@ -86,11 +87,17 @@ impl Experiment for Cubit {
                     lane_wait,
                     fault,
                 };
-                placement.measure(extent, &trial.testbed.progress, outcome)?;
+                others = others.max(placement.measure(extent, &trial.testbed.progress, outcome)?);
             }
         }
         for (_, client) in clients {
             explained::measure(trial.testbed, client, outcome)?;
+        }
+        trial
+            .outcome
+            .parameter("other_programs_percent", (others * 100.0).round());
+        if let Some(text) = conclusion::conclusion(trial.outcome.rows(), others) {
+            trial.conclude(text);
         }
         Ok(())
     }
@@ -144,10 +151,27 @@ impl Extent {
         }
     }
 
-    /// Returns the expected duration; a pair of blocks takes about 50 µs per call.
+    /// Expected duration of starting client and server.
+    const START: Duration = Duration::from_millis(200);
+
+    /// Returns the expected duration of measuring an operation: about 150 µs for a call and its baseline.
+    fn of_operation(self) -> Duration {
+        Duration::from_micros(self.rounds as u64 * u64::from(self.calls_per_block) * 150)
+    }
+
+    /// Returns the duration of measuring the processor time of a call and its baseline.
+    fn of_processor_time(self) -> Duration {
+        Duration::from_secs(2 * self.cpu_seconds)
+    }
+
+    /// Returns the expected duration of all stages, on one CPU and on two.
     fn expected(self) -> Duration {
-        let calls = self.rounds as u64 * u64::from(self.calls_per_block) * OPERATIONS.len() as u64;
-        (Duration::from_micros(calls * 200) + Duration::from_secs(2 * self.cpu_seconds)) * 2
+        let of_row = |(_, wait): &(_, LaneWait)| {
+            let operations = u32::try_from(wait.operations().len()).unwrap_or(u32::MAX);
+            Self::START + self.of_operation() * operations
+        };
+        let rows: Duration = ROWS.iter().map(of_row).sum();
+        (rows + self.of_processor_time()) * 2
     }
 }
 

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::operation::{OPERATIONS, Operation};
+
 /// The transport of calls, and of the raw exchange of the same kind.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 pub(crate) enum Transport {
@@ -54,6 +56,15 @@ pub(super) enum LaneWait {
 }
 
 impl LaneWait {
+    /// Returns the operations to measure. With a blocking lane one is enough, since the differences between
+    /// operations do not depend on how the lane waits.
+    pub(super) fn operations(self) -> &'static [Operation] {
+        match self {
+            Self::Polled => OPERATIONS,
+            Self::Blocking => &[Operation::Long],
+        }
+    }
+
     /// Name in rows.
     pub(super) fn name(self) -> &'static str {
         match self {

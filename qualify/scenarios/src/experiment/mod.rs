@@ -91,7 +91,10 @@ fn run<E: Experiment>(testbed: &mut Testbed) -> Result<Findings, Error> {
     }
     E::measure(&mut trial)?;
     let chapter = explain::add_to(page.chapter(&trial)?, &trial.outcome);
-    let chapter = trial.tables.into_iter().fold(chapter, Chapter::table);
+    let mut chapter = trial.tables.into_iter().fold(chapter, Chapter::table);
+    if let Some(text) = trial.conclusion {
+        chapter = chapter.concluded(text);
+    }
     Ok(Findings {
         outcome: trial.outcome,
         chapter,

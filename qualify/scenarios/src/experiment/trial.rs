@@ -24,6 +24,8 @@ pub(crate) struct Trial<'t> {
     pub(super) rows: Vec<(&'static str, Row)>,
     pub(super) pictures: Vec<(&'static str, Picture)>,
     pub(super) texts: BTreeMap<&'static str, String>,
+    /// Answer in some sentences.
+    pub(super) conclusion: Option<String>,
     /// Tables of the analysis of a trace, which follow the page.
     pub(crate) tables: Vec<Table>,
 }
@@ -38,6 +40,7 @@ impl<'t> Trial<'t> {
             rows: Vec::new(),
             pictures: Vec::new(),
             texts: BTreeMap::new(),
+            conclusion: None,
             tables: Vec::new(),
         }
     }
@@ -100,6 +103,11 @@ impl<'t> Trial<'t> {
     /// Sets the text that replaces `{id}` in the page's paragraphs.
     pub(crate) fn text(&mut self, id: &'static str, text: impl Into<String>) {
         self.texts.insert(id, text.into());
+    }
+
+    /// Sets the answer in some sentences, from this run's numbers.
+    pub(crate) fn conclude(&mut self, text: impl Into<String>) {
+        self.conclusion = Some(text.into());
     }
 
     /// Claims that there were no wrong results.

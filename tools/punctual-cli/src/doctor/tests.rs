@@ -556,6 +556,34 @@ fn checks_that_cannot_be_made_are_unknown() {
 }
 
 #[test]
+fn the_reason_why_the_fair_server_is_unknown_is_the_true_one() {
+    let debug = "/sys/kernel/debug";
+    let found = |tree: &Tree| {
+        let findings = examine(&tree.system());
+        let finding = of(&findings, "fair-server");
+        assert_eq!(finding.state, State::Unknown);
+        (finding.found.clone(), finding.remedy.advice.clone())
+    };
+    let tree = Tree::fine_but(&[("/proc/sys/kernel/osrelease", "6.18.1")]);
+    let (reason, _) = found(&tree);
+    assert_eq!(reason, "state unknown: /sys/kernel/debug does not exist");
+    fs::create_dir_all(tree.0.join(&debug[1..])).unwrap();
+    let (reason, advice) = found(&tree);
+    assert_eq!(reason, "state unknown: debugfs is not mounted");
+    assert!(
+        advice.contains("`sudo mount -t debugfs none /sys/kernel/debug`"),
+        "{advice}"
+    );
+    tree.write("/sys/kernel/debug/sched/features", "");
+    assert_eq!(
+        found(&tree).0,
+        "state unknown: debugfs is mounted, and has no sched/fair_server"
+    );
+    tree.write("/sys/kernel/debug/sched/fair_server/cpu0/runtime", "refused");
+    assert!(found(&tree).0.contains("the kernel refuses to read it"));
+}
+
+#[test]
 fn a_missing_file_alone_is_no_failure() {
     for (path, _) in FINE {
         let tree = Tree::fine_but(&[]);

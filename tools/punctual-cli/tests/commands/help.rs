@@ -118,6 +118,33 @@ fn punctual(arguments: &[&str]) -> (i32, String) {
 }
 
 #[test]
+fn usual_durations_are_stated_for_each_benchmark() {
+    for arguments in [&["bench", "list"], &["bench", "--help"]] {
+        let text = punctual(arguments).1;
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for benchmark in benchmarks() {
+            let stated = format!("({})", benchmark.durations());
+            assert!(
+                text.contains(&stated),
+                "{}: {stated} is not in {text}",
+                benchmark.name
+            );
+        }
+    }
+    let minutes = |length| {
+        let mut all = benchmarks().filter(|benchmark| benchmark.name == "cubit");
+        all.next()
+            .map(|cubit| (cubit.expected)(length).as_secs_f64() / 60.0)
+    };
+    let help = punctual(&["bench", "--help"]).1;
+    assert!(help.contains("bench cubit --quick --json cubit.json           about a minute; in full 7"));
+    for (length, promised) in [(Length::Quick, 1.0), (Length::Full, 7.0)] {
+        let ratio = promised / minutes(length).expect("it is listed");
+        assert!((0.8..=1.2).contains(&ratio), "{length:?}: {ratio}");
+    }
+}
+
+#[test]
 fn promised_durations_are_those_of_the_measurements() {
     let help = punctual(&["qualify", "--help"]).1;
     let documented = include_str!("../../../../docs/qualify.md");

@@ -246,6 +246,50 @@ fn a_call_without_a_lane_is_named() {
         "{}",
         run.said
     );
+    assert_eq!(row(&run.said, "urgent").last(), Some(&"refused"));
+    assert_eq!(row(&run.said, "slow")[6..], ["79", "in", "time"]);
+}
+
+#[test]
+fn summary_and_table_have_one_unit() {
+    let input = file("late-unit.toml", &LATE.replace("\"12 ms\"", "\"12.75 ms\""));
+    let run = plan(&[&input]);
+    assert!(run.said.contains("`a` can be 2.75 ms late"), "{}", run.said);
+    assert!(!run.said.contains(" us"), "{}", run.said);
+}
+
+#[test]
+fn a_dash_and_its_reason_stand_for_bounds_that_do_not_apply() {
+    let run = plan(&[&file("no-bounds.toml", REVERSED)]);
+    assert_eq!(row(&run.said, "client")[2..], ["–", "–"], "{}", run.said);
+    assert!(
+        run.said.contains(
+            "– These bounds do not apply. `client`: `urgent` has several steps; `server`: `urgent` has several \
+             steps.\n"
+        ),
+        "{}",
+        run.said
+    );
+    for (change, reason) in [
+        (
+            "period = \"50 ms\"\ndeadline = \"40 ms\"",
+            "`a` has a deadline other than its period",
+        ),
+        ("period = \"50 ms\"\njitter = \"1 ms\"", "`a` has jitter or delay"),
+        ("period = \"5 ms\"", "priorities do not follow the periods"),
+    ] {
+        let run = plan(&[&file(
+            "no-bound.toml",
+            &LATE.replace("period = \"50 ms\"", change),
+        )]);
+        assert!(
+            run.said.contains(&format!("`localhost`: {reason}.")),
+            "{reason}: {}",
+            run.said
+        );
+    }
+    let run = plan(&[&file("bounds.toml", LATE)]);
+    assert!(!run.said.contains('–'), "{}", run.said);
 }
 
 #[test]

@@ -19,6 +19,13 @@ pub fn demo_runs_and_writes_what_other_tools_read() {
     let said = String::from_utf8_lossy(&output.stdout);
     let said = format!("{said}{}", String::from_utf8_lossy(&output.stderr));
     let code = output.status.code().expect("it ends by itself");
+    // At the beginning, and beside the verdict.
+    let warnings = if cfg!(debug_assertions) { 2 } else { 0 };
+    assert_eq!(
+        said.matches("built without optimisation").count(),
+        warnings,
+        "{said}"
+    );
 
     let outcome: Value = serde_json::from_str(&fs::read_to_string(&json).expect(&said)).unwrap();
     assert_eq!(outcome["schema"], 1);

@@ -22,7 +22,7 @@ use crate::{
     experiment::{Experiment, Trial},
     length::Length,
     load::{PoolSpec, SMALL_STACK_BYTES, Server, ServerSetup, ServerSpec},
-    testbed::Places,
+    testbed::{Places, UNOPTIMISED},
 };
 
 pub(crate) struct Footprint;
@@ -50,8 +50,6 @@ impl Experiment for Footprint {
     }
 
     fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
-        let optimised = !cfg!(debug_assertions);
-        trial.outcome.parameter("optimised", optimised);
         trial
             .outcome
             .parameter("stack_octets_per_lane_thread", SMALL_STACK_BYTES);
@@ -68,7 +66,7 @@ impl Experiment for Footprint {
         trial.stage("servers", Duration::from_secs(1));
         let shared = trial.testbed.is_under(&SHARED);
         server_rows(&trial.testbed.places, shared, &mut trial.outcome)?;
-        let build = if optimised {
+        let build = if UNOPTIMISED.is_none() {
             "This program is optimised as a whole, so inlined code counts for the layer that it was inlined \
              into."
         } else {

@@ -86,14 +86,42 @@ pub fn fair_server(system: &System) -> Finding {
         ([], Some(version)) if version < (6, 12) => {
             subject.passed("this kernel has none (introduced in 6.12)")
         }
-        ([], Some(_)) => subject.unknown(
-            "state unknown: only root can read it, if the kernel is not locked down and debugfs is mounted",
-            remedy(Remedy::advice(
-                "`sudo mount -t debugfs none /sys/kernel/debug`; or keep ordinary threads off the CPUs of \
-                 real-time threads: then it has no effect",
-            )),
-        ),
+        ([], Some(_)) => {
+            let (reason, advice) = unread_fair_server(system, cpus.as_ref().err().copied());
+            subject.unknown(
+                format!("state unknown: {reason}"),
+                remedy(Remedy::advice(format!(
+                    "{advice}; or keep ordinary threads off the CPUs of real-time threads: then it has no effect"
+                ))),
+            )
+        }
         ([], None) => subject.unknown("the kernel version cannot be read", Remedy::advice("mount /proc")),
+    }
+}
+
+/// Returns why the state of the fair server cannot be read, and the remedy.
+fn unread_fair_server(system: &System, folder: Option<Unread>) -> (&'static str, &'static str) {
+    const DEBUGFS: &str = "/sys/kernel/debug";
+    match (system.list(DEBUGFS), folder) {
+        (Err(Unread::Denied), _) | (Ok(_), Some(Unread::Denied)) => {
+            ("only root can read it", "`sudo punctual doctor`")
+        }
+        (Err(Unread::Absent), _) => (
+            "/sys/kernel/debug does not exist",
+            "use a kernel with debugfs (CONFIG_DEBUG_FS), and mount /sys",
+        ),
+        (Ok(entries), _) if entries.is_empty() => (
+            "debugfs is not mounted",
+            "`sudo mount -t debugfs none /sys/kernel/debug`",
+        ),
+        (Ok(_), None) => (
+            "the kernel refuses to read it, as a locked-down one does",
+            "`cat /sys/kernel/security/lockdown`",
+        ),
+        (Ok(_), Some(Unread::Absent)) => (
+            "debugfs is mounted, and has no sched/fair_server",
+            "`sudo ls /sys/kernel/debug/sched`",
+        ),
     }
 }
 
