@@ -320,7 +320,10 @@ impl Table {
         known.map(OperationId).ok_or(Refusal::UnknownTask)
     }
 
-    fn known_pair(&self, dependency: &DependencyInfo) -> Result<(OperationId, OperationId), Refusal> {
+    pub(super) fn known_pair(
+        &self,
+        dependency: &DependencyInfo,
+    ) -> Result<(OperationId, OperationId), Refusal> {
         Ok((
             self.id(dependency.rt_info)?,
             self.id(dependency.rt_info_depended_on)?,
