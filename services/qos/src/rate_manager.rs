@@ -136,9 +136,9 @@ impl RateManager {
 
     /// Takes away the rates of an operation that do not meet its need, if others remain, and computes.
     ///
-    /// The choice is refused, and no period changes, if the operation would not run at a remaining rate, or if
-    /// critical operations that run now would not run. These rates are not tried again then, unless a period
-    /// would change without them.
+    /// The choice is refused, and no period changes, if the operation would not run at a remaining rate, or
+    /// if critical operations that run now would not run. These rates are not tried again then, unless a
+    /// period would change without them.
     ///
     /// # Errors
     /// [`RateManagerError`].
@@ -268,8 +268,8 @@ impl RateManager {
         kept.all(|(_, id)| !runs(&self.scheduler, id) || runs(candidate, id))
     }
 
-    /// Returns whether all operations have their present periods in a candidate: without its highest rates, an
-    /// operation may have another place in the order of admission.
+    /// Returns whether all operations have their present periods in a candidate: without its highest rates,
+    /// an operation may have another place in the order of admission.
     fn is_same_choice(&self, candidate: &ReconfigurableScheduler) -> bool {
         let mut ids = (0u32..).map(OperationId).take(self.scheduler.operations().len());
         let period = |id| candidate.assignment(id).and_then(|own| own.period);

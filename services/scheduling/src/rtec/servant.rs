@@ -106,18 +106,14 @@ impl SchedulerServant {
     fn table(&self) -> PiMutexGuard<'_, Table> {
         self.table.lock()
     }
+}
 
-    /// Checks everything before the first change.
-    fn set_all(&self, infos: &[RtInfoView<'_>], adds: bool) -> Result<(), Refusal> {
-        let mut table = self.table();
-        for info in infos {
-            table.lookup_handle(info.handle)?;
-            Attributes::from(info).tuple()?;
-        }
-        infos
-            .iter()
-            .try_for_each(|info| table.set(info.handle, info.into(), adds))
-    }
+/// Checks everything before the first change.
+fn set_all(table: &mut Table, infos: &[RtInfoView<'_>], adds: bool) -> Result<(), Refusal> {
+    table.check_all(infos.iter().map(|info| (info.handle, info.into())), adds)?;
+    infos
+        .iter()
+        .try_for_each(|info| table.set(info.handle, info.into(), adds))
 }
 
 impl Scheduler for SchedulerServant {
@@ -188,17 +184,18 @@ impl Scheduler for SchedulerServant {
     }
 
     fn set_seq(&self, infos: &[RtInfoView<'_>]) -> Result<(), SetSeqError> {
-        Ok(self.set_all(infos, true)?)
+        Ok(set_all(&mut self.table(), infos, true)?)
     }
 
     fn replace_seq(&self, infos: &[RtInfoView<'_>]) -> Result<(), ReplaceSeqError> {
-        Ok(self.set_all(infos, false)?)
+        Ok(set_all(&mut self.table(), infos, false)?)
     }
 
     fn reset_seq(&self, infos: &[RtInfoView<'_>]) -> Result<(), ResetSeqError> {
-        self.set_all(infos, false)?;
+        let mut table = self.table();
+        set_all(&mut table, infos, false)?;
         let kept = infos.iter().map(|info| info.handle).collect();
-        Ok(self.table().clear_all_but(&kept)?)
+        Ok(table.clear_all_but(&kept)?)
     }
 
     fn priority(

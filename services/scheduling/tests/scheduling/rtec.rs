@@ -373,6 +373,19 @@ fn wrong_handles_names_and_numbers_are_refused_and_change_nothing() {
         Err(ReplaceSeqError::UnknownTask(_))
     ));
     assert_eq!(scheduler.get(one), Ok(before));
+    // Nor does one in which the tuples of an operation exceed their limit.
+    let mut infos = scheduler.get_rt_info_set().unwrap();
+    let before = infos.clone();
+    infos.truncate(2);
+    infos.reverse();
+    for info in &mut infos {
+        info.worst_case_execution_time += 1;
+    }
+    assert!(matches!(
+        scheduler.set_seq(&infos),
+        Err(SetSeqError::System(system)) if system.kind == SystemExceptionKind::ImpLimit
+    ));
+    assert_eq!(scheduler.get_rt_info_set(), Ok(before));
     let all = scheduler.get_dependency_set().unwrap();
     let disabled = DependencyInfo {
         enabled: DependencyEnabledTypeT::DependencyDisabled,
