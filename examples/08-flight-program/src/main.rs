@@ -132,7 +132,7 @@ impl Program {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let strategy: Strategy = env::args().nth(1).unwrap_or("MUF".to_owned()).parse()?;
-    let mut scheduler = ReconfigurableScheduler::new(strategy).thresholds(1.0, 0.97);
+    let mut scheduler = ReconfigurableScheduler::new(strategy).thresholds(1.0, 0.97)?;
     let mut ids = Vec::new();
     for (name, criticality, periods, wcet) in OPERATIONS {
         let mut operation = Operation::new(name, criticality);

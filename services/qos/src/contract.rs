@@ -10,9 +10,13 @@ use crate::{Condition, Region};
 /// A contract between a program and its resources, as in Quality Objects: the first of its regions that
 /// contains the present values is the one in which the program operates.
 ///
-/// [`Self::evaluate`] is called by the code that measures, or at fixed times; a contract has no thread of its
-/// own. Callbacks run on that thread, after the transition; they may evaluate other contracts, and read this
-/// one.
+/// [`Self::evaluate`] is called by the code that measures, or at fixed times, by any threads; a contract has
+/// no thread of its own. Callbacks run on the thread that evaluates, after the transition and without a lock,
+/// one transition after the other. Evaluations during them, by callbacks or by other threads, return without
+/// waiting: the region stays, and its next transition is made when the callbacks have returned, on their
+/// thread. So callbacks may evaluate this contract and others, also in circles, and read them. One that does
+/// not return keeps its contract in its region; one that changes conditions so that each region leads to
+/// another one never comes to an end.
 ///
 /// ```
 /// use punctual_qos::{Condition, Contract, Region};
@@ -38,10 +42,15 @@ struct Shared {
     conditions: Vec<Condition>,
     settling: u32,
     callbacks: Vec<Callback>,
+    listeners: PiMutex<Vec<Listener>>,
     state: PiMutex<State>,
 }
 
 type Callback = Box<dyn Fn(&Transition) + Send + Sync>;
+
+/// Function of this crate that is called before the callbacks, under a lock: it neither waits nor evaluates.
+/// It returns whether it wants to be called again.
+type Listener = Box<dyn Fn(&Transition) -> bool + Send + Sync>;
 
 /// Present region, and the region to which it may be moving.
 struct State {
@@ -50,6 +59,8 @@ struct State {
     candidate: (usize, u32),
     transitions: u64,
     evaluations: u64,
+    /// Whether a thread calls callbacks. Only this one makes transitions then.
+    is_calling: bool,
 }
 
 /// A change of the region.
@@ -120,34 +131,35 @@ impl Contract {
         }
     }
 
-    /// Finds the region of the present values; enters it if it is another one. Returns the transition, after
-    /// all callbacks.
+    /// Finds the region of the present values; enters it if it is another one. Returns the last transition
+    /// that this call has made, after all callbacks.
+    ///
+    /// `None`: the region stays, or callbacks of an earlier transition are running. If one is due afterwards,
+    /// the call that runs them makes it.
     pub fn evaluate(&self) -> Option<Transition> {
         let Self(shared) = self;
-        let found = shared.region_of_present();
-        let (from, number) = {
+        let mut next = {
             let mut state = shared.state.lock();
-            state.evaluations += 1;
-            let times = if state.candidate.0 == found {
-                state.candidate.1 + 1
-            } else {
-                1
-            };
-            state.candidate = (found, times);
-            if found == state.region || times < shared.settling {
-                return None;
-            }
-            state.transitions += 1;
-            (std::mem::replace(&mut state.region, found), state.transitions)
+            // Under the lock: an older finding must not replace a newer one.
+            state.examine(shared.region_of_present());
+            shared.transition(&mut state)
         };
-        let transition = Transition {
-            contract: shared.name.clone(),
-            from: shared.regions[from].name.clone(),
-            to: shared.regions[found].name.clone(),
-            number,
-        };
-        shared.callbacks.iter().for_each(|callback| callback(&transition));
-        Some(transition)
+        let mut last = None;
+        while let Some(transition) = next {
+            shared.call(&transition);
+            last = Some(transition);
+            next = shared.transition(&mut shared.state.lock());
+        }
+        last
+    }
+
+    /// Calls a function for each transition, before the callbacks, until it returns `false`.
+    pub(crate) fn listen(&self, listener: impl Fn(&Transition) -> bool + Send + Sync + 'static) {
+        self.0.listeners.lock().push(Box::new(listener));
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.0.name
     }
 
     /// Returns the name of the region.
@@ -211,6 +223,49 @@ impl Shared {
         // The last one contains everything.
         found.unwrap_or(self.regions.len() - 1)
     }
+
+    /// Makes the transition that is due, whose callbacks are to be called, unless those of another one run.
+    fn transition(&self, state: &mut State) -> Option<Transition> {
+        let (found, times) = state.candidate;
+        if state.is_calling || found == state.region || times < self.settling {
+            return None;
+        }
+        let from = std::mem::replace(&mut state.region, found);
+        state.transitions += 1;
+        state.is_calling = true;
+        Some(Transition {
+            contract: self.name.clone(),
+            from: self.regions[from].name.clone(),
+            to: self.regions[found].name.clone(),
+            number: state.transitions,
+        })
+    }
+
+    fn call(&self, transition: &Transition) {
+        let _calling = Calling(self);
+        self.listeners.lock().retain(|listener| listener(transition));
+        self.callbacks.iter().for_each(|callback| callback(transition));
+    }
+}
+
+impl State {
+    /// Notes the region that an evaluation has found.
+    fn examine(&mut self, found: usize) {
+        self.evaluations += 1;
+        self.candidate = match self.candidate {
+            (same, times) if same == found => (found, times.saturating_add(1)),
+            _ => (found, 1),
+        };
+    }
+}
+
+/// Calls of callbacks, which end when this is dropped, also if one panics.
+struct Calling<'a>(&'a Shared);
+
+impl Drop for Calling<'_> {
+    fn drop(&mut self) {
+        self.0.state.lock().is_calling = false;
+    }
 }
 
 impl ContractBuilder {
@@ -263,11 +318,13 @@ impl ContractBuilder {
             conditions,
             settling: self.settling,
             callbacks: self.callbacks,
+            listeners: PiMutex::default(),
             state: PiMutex::new(State {
                 region: 0,
                 candidate: (0, 0),
                 transitions: 0,
                 evaluations: 0,
+                is_calling: false,
             }),
         };
         let region = shared.region_of_present();

@@ -15,6 +15,8 @@
 
 mod condition;
 mod contract;
+mod limits;
+mod observers;
 mod rate_manager;
 mod region;
 mod servant;
@@ -22,10 +24,11 @@ mod sources;
 
 pub use condition::Condition;
 pub use contract::{Contract, ContractBuilder, ContractError, Transition};
+pub use limits::ServantLimits;
 pub use punctual::ContractState;
 pub use rate_manager::{Need, RateManager, RateManagerError, Selected};
 pub use region::Region;
-pub use servant::{ContractServant, ServantLimits};
+pub use servant::ContractServant;
 pub use sources::{Bandwidth, DeadlineMisses, Latency, ProcessorUse};
 
 /// Generated from `idl/qos.idl`.

@@ -1,10 +1,8 @@
 //! The manager of rates: narrows the rates of operations to those that are needed and admitted.
 
-use std::{
-    collections::HashMap,
-    time::{Duration, Instant},
-};
+use std::{collections::HashMap, time::Duration};
 
+use punctual_os::clock::thread_cpu_time;
 use punctual_scheduling::reconfigurable::{Anomaly, OperationId, RateTuple, ReconfigurableScheduler};
 
 /// Chooses among the rates of operations, as the Real-Time Adaptive Resource Manager of \[Gill 2004\] 3.3: it
@@ -13,7 +11,7 @@ use punctual_scheduling::reconfigurable::{Anomaly, OperationId, RateTuple, Recon
 /// Each operation begins with all its rates. A [`Need`] for more or less takes away those that do not meet
 /// it, and the scheduler chooses among the rest. The ranges only become narrower, so that computations get
 /// shorter and end: with one rate left, or none that helps, there is nothing to compute. [`Self::reopen`]
-/// begins anew when the circumstances have changed.
+/// begins anew when the circumstances have changed. Neither displaces critical operations that run.
 ///
 /// ```
 /// use std::time::Duration;
@@ -25,7 +23,7 @@ use punctual_scheduling::reconfigurable::{Anomaly, OperationId, RateTuple, Recon
 /// let rates = [200, 100, 50, 25].into_iter();
 /// let decompress = Operation::new("decompress", Criticality::Low);
 /// let decompress = scheduler.add(rates.fold(decompress, |own, every| own.tuple(ms(every), ms(20))))?;
-/// let mut manager = RateManager::new(scheduler);
+/// let mut manager = RateManager::new(scheduler)?;
 /// assert_eq!(manager.period(decompress), Some(ms(25)), "as often as there is room");
 /// // Progress is ahead of the deadline.
 /// assert_eq!(manager.adapt(decompress, Need::Less)?.period, Some(ms(50)));
@@ -40,7 +38,14 @@ pub struct RateManager {
     scheduler: ReconfigurableScheduler,
     /// All rates of operations whose rates were narrowed, as they were described.
     described: HashMap<OperationId, Vec<RateTuple>>,
-    computations: u64,
+    computing: Computing,
+}
+
+/// Number of computations, and the processor time that they took.
+#[derive(Clone, Copy, Debug, Default)]
+struct Computing {
+    number: u64,
+    time: Duration,
 }
 
 /// The rates of an operation that serve its need, and the others.
@@ -65,15 +70,16 @@ pub enum Need {
 pub struct Selected {
     /// Time between two executions of the operation; `None`: it does not run.
     pub period: Option<Duration>,
-    /// Duration of the scheduler's computation; `None`: there was nothing to choose from.
+    /// Processor time of the scheduler's computations: one, and after a refusal of [`RateManager::adapt`] a
+    /// second one without the refused rates. `None`: there was nothing to choose from.
     pub computed: Option<Duration>,
-    /// Whether the need was met. If not, nothing has changed.
+    /// Whether the need was met. If not, no period has changed.
     pub is_met: bool,
     /// Number of rates from which the scheduler chose, of all operations.
     pub choices: usize,
 }
 
-/// A need that cannot be examined.
+/// A schedule that cannot be managed, or a need that cannot be examined.
 #[derive(Clone, Eq, PartialEq, thiserror::Error)]
 pub enum RateManagerError {
     /// No operation has this id.
@@ -82,18 +88,29 @@ pub enum RateManagerError {
     /// It has no rate of its own.
     #[error("operation `{0}` follows others and has no rate of its own; adapt those that it depends on")]
     NoRate(String),
+    /// The schedule with all rates must not come into force ([`ReconfigurableScheduler::objection`]).
+    #[error("the rates cannot be managed: {0}")]
+    Objection(Anomaly),
 }
 
 punctual_types::debug_as_display!(RateManagerError);
 
 impl RateManager {
     /// Manages the rates of a scheduler's operations, and computes its schedule.
-    pub fn new(mut scheduler: ReconfigurableScheduler) -> Self {
-        scheduler.compute();
-        Self {
+    ///
+    /// # Errors
+    /// [`RateManagerError::Objection`]: a cycle, an operation that nothing runs, or a critical operation that
+    /// would not run.
+    pub fn new(scheduler: ReconfigurableScheduler) -> Result<Self, RateManagerError> {
+        let mut manager = Self {
             scheduler,
             described: HashMap::new(),
-            computations: 1,
+            computing: Computing::default(),
+        };
+        manager.computing.compute(&mut manager.scheduler);
+        match manager.scheduler.objection() {
+            None => Ok(manager),
+            Some(objection) => Err(RateManagerError::Objection(objection)),
         }
     }
 
@@ -109,13 +126,19 @@ impl RateManager {
 
     /// Returns the number of computations since the start.
     pub fn computations(&self) -> u64 {
-        self.computations
+        self.computing.number
+    }
+
+    /// Returns the processor time of all computations since the start, the first one included.
+    pub fn computing_time(&self) -> Duration {
+        self.computing.time
     }
 
     /// Takes away the rates of an operation that do not meet its need, if others remain, and computes.
     ///
-    /// The choice is refused, and nothing changes except that these rates are not tried again, if the
-    /// operation would not run at a remaining rate, or if critical operations that run now would not run.
+    /// The choice is refused, and no period changes, if the operation would not run at a remaining rate, or
+    /// if critical operations that run now would not run. These rates are not tried again then, unless a
+    /// period would change without them.
     ///
     /// # Errors
     /// [`RateManagerError`].
@@ -133,14 +156,14 @@ impl RateManager {
     /// use punctual_scheduling::reconfigurable::*;
     ///
     /// let ms = Duration::from_millis;
-    /// let mut scheduler = ReconfigurableScheduler::new(Strategy::Muf).thresholds(0.9, 0.9);
+    /// let mut scheduler = ReconfigurableScheduler::new(Strategy::Muf).thresholds(0.9, 0.9)?;
     /// let operation = |name, criticality| {
     ///     let operation = Operation::new(name, criticality);
     ///     [100, 80, 60].into_iter().fold(operation, |own, every| own.tuple(ms(every), ms(30)))
     /// };
     /// let map = scheduler.add(operation("map", Criticality::Medium))?;
     /// let image = scheduler.add(operation("image", Criticality::Low))?;
-    /// let mut manager = RateManager::new(scheduler);
+    /// let mut manager = RateManager::new(scheduler)?;
     /// assert_eq!((manager.period(map), manager.period(image)), (Some(ms(60)), Some(ms(80))));
     /// let selected = manager.adapt_together(map, Need::Less, &[(image, Need::More)])?;
     /// assert_eq!((manager.period(map), manager.period(image)), (Some(ms(80)), Some(ms(60))));
@@ -164,31 +187,26 @@ impl RateManager {
         for &(other, need) in others {
             changes.extend(self.narrowed(other, need)?.map(|narrowed| (other, narrowed)));
         }
+        let before = self.computing.time;
         let mut candidate = self.scheduler.clone();
         for (id, narrowed) in &changes {
             let described = self.described.entry(*id);
             described.or_insert_with(|| [&narrowed.rest[..], &narrowed.serving[..]].concat());
             candidate.replace(*id, narrowed.serving.clone())?;
         }
-        let computed = self.compute(&mut candidate);
-        let runs = |(id, _): &(OperationId, Narrowed)| {
-            candidate.assignment(*id).is_some_and(|own| own.period.is_some())
-        };
-        if changes.iter().all(runs) && self.keeps_critical(&candidate) {
-            self.scheduler = candidate;
-            return Ok(self.selected(id, Some(computed), true));
+        self.computing.compute(&mut candidate);
+        let changed: Vec<OperationId> = changes.iter().map(|(id, _)| *id).collect();
+        let is_met = self.keeps(&candidate, &changed);
+        if !is_met {
+            // A rate that was refused once is not tried again.
+            candidate = self.scheduler.clone();
+            candidate.replace(id, changes.swap_remove(0).1.rest)?;
+            self.computing.compute(&mut candidate);
         }
-        // A rate that was refused once is not tried again.
-        let (_, narrowed) = changes.swap_remove(0);
-        self.scheduler.replace(id, narrowed.rest)?;
-        let again = self.scheduler.compute();
-        debug_assert!(
-            !again
-                .iter()
-                .any(|anomaly| matches!(anomaly, Anomaly::UnknownOperation(_)))
-        );
-        self.computations += 1;
-        Ok(self.selected(id, Some(computed), false))
+        if is_met || self.is_same_choice(&candidate) {
+            self.scheduler = candidate;
+        }
+        Ok(self.selected(id, Some(self.computing.time - before), is_met))
     }
 
     /// Divides the rates of an operation by its need; `None`: none serves, or there is nothing to choose.
@@ -214,38 +232,48 @@ impl RateManager {
 
     /// Gives an operation all its rates again, and computes.
     ///
+    /// This is refused, and nothing changes, if the operation or critical ones that run now would not run;
+    /// it may be tried again.
+    ///
     /// # Errors
     /// [`RateManagerError::Unknown`].
     pub fn reopen(&mut self, id: OperationId) -> Result<Selected, RateManagerError> {
-        let Some(tuples) = self.described.remove(&id) else {
+        let Some(tuples) = self.described.get(&id) else {
             self.scheduler
                 .operation(id)
                 .ok_or(Anomaly::UnknownOperation(id))?;
             return Ok(self.selected(id, None, true));
         };
-        self.scheduler.replace(id, tuples)?;
-        let mut scheduler = self.scheduler.clone();
-        let computed = self.compute(&mut scheduler);
-        self.scheduler = scheduler;
-        Ok(self.selected(id, Some(computed), true))
+        let before = self.computing.time;
+        let mut candidate = self.scheduler.clone();
+        candidate.replace(id, tuples.clone())?;
+        self.computing.compute(&mut candidate);
+        let is_met = self.keeps(&candidate, &[id]);
+        if is_met {
+            self.described.remove(&id);
+            self.scheduler = candidate;
+        }
+        Ok(self.selected(id, Some(self.computing.time - before), is_met))
     }
 
-    fn compute(&mut self, scheduler: &mut ReconfigurableScheduler) -> Duration {
-        self.computations += 1;
-        let began = Instant::now();
-        scheduler.compute();
-        began.elapsed()
-    }
-
-    fn keeps_critical(&self, candidate: &ReconfigurableScheduler) -> bool {
-        let operations = self.scheduler.operations().iter().zip(0u32..);
-        let mut critical = operations.filter(|(operation, _)| operation.criticality.is_critical());
+    /// Returns whether a candidate runs what runs now of the critical and the changed operations.
+    fn keeps(&self, candidate: &ReconfigurableScheduler, changed: &[OperationId]) -> bool {
         let runs = |scheduler: &ReconfigurableScheduler, id| {
-            scheduler
-                .assignment(OperationId(id))
-                .is_some_and(|own| own.period.is_some())
+            let assignment = scheduler.assignment(id);
+            assignment.is_some_and(|own| own.period.is_some())
         };
-        critical.all(|(_, id)| !runs(&self.scheduler, id) || runs(candidate, id))
+        let operations = self.scheduler.operations().iter().zip((0u32..).map(OperationId));
+        let mut kept =
+            operations.filter(|(operation, id)| operation.criticality.is_critical() || changed.contains(id));
+        kept.all(|(_, id)| !runs(&self.scheduler, id) || runs(candidate, id))
+    }
+
+    /// Returns whether all operations have their present periods in a candidate: without its highest rates,
+    /// an operation may have another place in the order of admission.
+    fn is_same_choice(&self, candidate: &ReconfigurableScheduler) -> bool {
+        let mut ids = (0u32..).map(OperationId).take(self.scheduler.operations().len());
+        let period = |id| candidate.assignment(id).and_then(|own| own.period);
+        ids.all(|id| period(id) == self.period(id))
     }
 
     /// Describes the present choice.
@@ -258,5 +286,15 @@ impl RateManager {
             is_met,
             choices: sources.map(|operation| operation.tuples.len()).sum(),
         }
+    }
+}
+
+impl Computing {
+    /// Computes a schedule. Preemption of the thread does not count as time.
+    fn compute(&mut self, scheduler: &mut ReconfigurableScheduler) {
+        self.number += 1;
+        let began = thread_cpu_time();
+        scheduler.compute();
+        self.time += thread_cpu_time().saturating_sub(began);
     }
 }

@@ -1,20 +1,22 @@
 //! Contracts as CORBA objects: feedback across hosts.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use punctual::{Completion, Interface, SystemException, SystemExceptionKind};
-use punctual_os::PiMutex;
+use punctual::{Completion, SystemException, SystemExceptionKind};
 
 use crate::{
     Contract, Transition,
     idl::punctual_qos::{self as qos, ObserverRef, ReadingView, contract::*},
+    limits::ServantLimits,
+    observers::Observers,
 };
 
 /// Object over a [`Contract`]: other hosts report conditions, read the state, and observe transitions.
 ///
-/// Observers are notified by oneway calls from the thread that reports or evaluates through
-/// [`Self::evaluate`]. A call to an observer whose host accepts no further octets ends at a timeout; an
-/// observer to which a call fails is forgotten. Thus a dead observer costs one timeout, and nothing later.
+/// Observers are notified of all transitions, regardless of the thread that evaluates, by oneway calls of the
+/// thread CONTRACT-observers of the ordinary class: nobody who reports or evaluates waits for an observer. A
+/// call to one whose host accepts no further octets ends at a timeout, and an observer to which a call fails
+/// is forgotten; other observers wait meanwhile.
 ///
 /// ```
 /// use punctual::Orb;
@@ -39,32 +41,7 @@ use crate::{
 #[derive(Clone)]
 pub struct ContractServant {
     contract: Contract,
-    observers: Arc<PiMutex<Observers>>,
-    limits: ServantLimits,
-}
-
-/// Limits of a [`ContractServant`].
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct ServantLimits {
-    /// Number of observers; more get `TooManyObservers`. Default: 64.
-    pub observers: usize,
-    /// Timeout of a call to an observer. Default: 100 ms.
-    pub timeout: Duration,
-}
-
-impl Default for ServantLimits {
-    fn default() -> Self {
-        Self {
-            observers: 64,
-            timeout: Duration::from_millis(100),
-        }
-    }
-}
-
-#[derive(Default)]
-struct Observers {
-    next: u32,
-    list: Vec<(u32, ObserverRef)>,
+    observers: Arc<Observers>,
 }
 
 impl ContractServant {
@@ -75,40 +52,23 @@ impl ContractServant {
 
     /// Creates a servant.
     pub fn with_limits(contract: Contract, limits: ServantLimits) -> Self {
-        Self {
-            contract,
-            observers: Arc::default(),
-            limits,
-        }
+        let observers = Arc::new(Observers::new(limits));
+        let notified = Arc::downgrade(&observers);
+        contract.listen(move |transition| {
+            let observers = notified.upgrade();
+            observers.map(|observers| observers.notify(transition)).is_some()
+        });
+        Self { contract, observers }
     }
 
-    /// Evaluates the contract, and notifies observers of a transition.
+    /// Evaluates the contract: [`Contract::evaluate`].
     pub fn evaluate(&self) -> Option<Transition> {
-        let transition = self.contract.evaluate()?;
-        // Not under the lock: observers may call back.
-        let list = self.observers.lock().list.clone();
-        let failed = list.iter().filter(|(_, observer)| {
-            let told = observer.entered(
-                &transition.contract,
-                &transition.from,
-                &transition.to,
-                transition.number,
-            );
-            told.is_err()
-        });
-        for (number, _) in failed {
-            self.remove(*number);
-        }
-        Some(transition)
+        self.contract.evaluate()
     }
 
     /// Returns the number of observers.
     pub fn observers(&self) -> usize {
-        self.observers.lock().list.len()
-    }
-
-    fn remove(&self, number: u32) {
-        self.observers.lock().list.retain(|(own, _)| *own != number);
+        self.observers.number()
     }
 }
 
@@ -148,24 +108,11 @@ impl qos::Contract for ContractServant {
     fn observe(&self, observer: Option<ObserverRef>) -> Result<u32, ObserveError> {
         let refused = || SystemException::new(SystemExceptionKind::BadParam, 0, Completion::No);
         let observer = observer.ok_or_else(refused)?;
-        let observer = bounded(&observer, self.limits.timeout);
-        let mut observers = self.observers.lock();
-        if observers.list.len() >= self.limits.observers {
-            return Err(qos::TooManyObservers {}.into());
-        }
-        observers.next = observers.next.wrapping_add(1);
-        let number = observers.next;
-        observers.list.push((number, observer));
-        Ok(number)
+        self.observers.append(&observer, self.contract.name())
     }
 
     fn forget(&self, number: u32) -> Result<(), SystemException> {
-        self.remove(number);
+        self.observers.remove(number);
         Ok(())
     }
-}
-
-/// Returns the observer with a timeout for calls to it, also for oneway ones.
-fn bounded(observer: &ObserverRef, timeout: Duration) -> ObserverRef {
-    ObserverRef::from_object(observer.as_object().with_timeout(timeout))
 }

@@ -12,6 +12,7 @@ mod operation_id;
 mod operation_levels;
 mod queue;
 mod strategy;
+mod threshold;
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -27,6 +28,7 @@ pub use self::{
     operation_id::OperationId,
     queue::Queue,
     strategy::Strategy,
+    threshold::InvalidThreshold,
 };
 
 /// Chooses a rate for each operation so that the processor is not overloaded, and the priority at which each
@@ -35,7 +37,8 @@ pub use self::{
 /// Operations with rates of their own are sources. Others run whenever the operations on which they depend
 /// have run, so they take the rates of those. A source's work includes all operations that follow from it.
 /// Sources are admitted at the greatest of their rates that the thresholds allow, in the order of the
-/// strategy.
+/// strategy. The lower rates of a source are tried first; where execution times differ, one that has no room
+/// does not prevent a higher one that uses less of the processor.
 ///
 /// ```
 /// use std::time::Duration;
@@ -116,11 +119,37 @@ impl ReconfigurableScheduler {
     }
 
     /// Sets the utilisations up to which critical work, and other work, is admitted: 0 to 1 each.
-    pub fn thresholds(mut self, critical: f64, other: f64) -> Self {
-        self.critical_threshold = critical;
-        self.threshold = other;
-        self.solution = None;
-        self
+    ///
+    /// ```
+    /// use punctual_scheduling::reconfigurable::*;
+    ///
+    /// let scheduler = ReconfigurableScheduler::new(Strategy::Muf).thresholds(1.0, 0.8)?;
+    /// assert_eq!(scheduler.thresholds(1.8, 0.8).err(), Some(InvalidThreshold(1.8)));
+    /// # Ok::<(), InvalidThreshold>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`InvalidThreshold`].
+    pub fn thresholds(self, critical: f64, other: f64) -> Result<Self, InvalidThreshold> {
+        InvalidThreshold::check(critical)?;
+        InvalidThreshold::check(other)?;
+        Ok(Self {
+            critical_threshold: critical,
+            threshold: other,
+            solution: None,
+            ..self
+        })
+    }
+
+    /// Admits all work at its highest rates, also more than the processor can do: for experiments with
+    /// overload.
+    pub fn admitting_everything(self) -> Self {
+        Self {
+            critical_threshold: f64::INFINITY,
+            threshold: f64::INFINITY,
+            solution: None,
+            ..self
+        }
     }
 
     /// Sets the order of admission and dispatch.

@@ -7,6 +7,8 @@ use punctual_cdr::{Decode, Decoder, Encode, Encoder, Endian};
 use punctual_events::{decode_set, encode_set, rtec::rtec_event_comm::Event};
 
 const LENGTH: usize = 24;
+/// Place of the message's number.
+const NUMBER: std::ops::Range<usize> = 16..LENGTH;
 const MAGIC: [u8; 7] = *b"PEV\x01\0\0\0";
 
 /// A received message.
@@ -17,18 +19,23 @@ pub(crate) struct Frame {
     pub(crate) events: Vec<Event>,
 }
 
-/// Returns a message with an event, whose `ttl` is decremented.
-pub(crate) fn encode(sender: u64, number: u64, event: &Event) -> Option<Vec<u8>> {
+/// Returns a message with an event, whose `ttl` is decremented. It has the number 0.
+pub(crate) fn encode(sender: u64, event: &Event) -> Option<Vec<u8>> {
     let mut message = vec![u8::from(Endian::NATIVE == Endian::Little)];
     message.extend_from_slice(&MAGIC);
     let mut rest = Vec::with_capacity(128 + event.data.payload.len());
     let mut encoder = Encoder::new(&mut rest, Endian::NATIVE);
     sender.encode(&mut encoder).ok()?;
-    number.encode(&mut encoder).ok()?;
+    0_u64.encode(&mut encoder).ok()?;
     message.append(&mut rest);
     encode_set(event, &mut rest)?;
     message.append(&mut rest);
     Some(message)
+}
+
+/// Gives a message of this host its number.
+pub(crate) fn set_number(message: &mut [u8], number: u64) {
+    message[NUMBER].copy_from_slice(&number.to_ne_bytes());
 }
 
 /// Reads a message. `None`: it is not such a message.
@@ -57,7 +64,8 @@ mod tests {
         let mut event = Event::default();
         event.header.ttl = 2;
         event.data.payload = b"hot".to_vec();
-        let message = encode(7, 9, &event).unwrap();
+        let mut message = encode(7, &event).unwrap();
+        set_number(&mut message, 9);
         event.header.ttl = 1;
         let frame = Frame {
             sender: 7,

@@ -16,6 +16,7 @@
 
 mod frame;
 mod priority;
+mod queue;
 mod receiving;
 
 use std::{
@@ -28,9 +29,10 @@ use std::{
 
 use punctual::Priority;
 use punctual_events::{Numbering, OwnInlet, Seen, Sent, rtec::rtec_event_comm::Event};
-use zenoh::{Config, Session, Wait, handlers::RingChannel, qos::CongestionControl, sample::Locality};
+use zenoh::{Config, Session, Wait, qos::CongestionControl, sample::Locality, sample::Sample};
 
 pub use priority::{from_zenoh, to_zenoh};
+use queue::Queue;
 use receiving::Receiver;
 pub use receiving::Receiving;
 
@@ -55,7 +57,10 @@ pub struct Settings {
     pub priority: Priority,
     /// Number of received events that may wait for the channel; default 256. Beyond, the oldest are lost.
     pub queue: usize,
-    /// Maximum number of octets of a message; default 1 MiB.
+    /// Maximum number of octets of these events; default 16 MiB. Beyond, the oldest are lost.
+    pub octets: usize,
+    /// Maximum number of octets of a message; default 1 MiB. Longer ones are neither sent nor kept when they
+    /// arrive; Zenoh drops those that are longer by more than 64 KiB while it joins their fragments.
     pub message: usize,
     /// Number of events by which the link recognises those that it has sent or received; default 4,096.
     pub remembered: usize,
@@ -74,6 +79,7 @@ impl Settings {
             key: key.into(),
             priority: from_zenoh(zenoh::qos::Priority::Data),
             queue: 256,
+            octets: 16 << 20,
             message: 1 << 20,
             remembered: 4_096,
             senders: 64,
@@ -81,6 +87,9 @@ impl Settings {
         }
     }
 }
+
+/// Upper bound of what Zenoh adds to a message: its headers and the key.
+const ADDED: usize = 64 << 10;
 
 /// A session of Zenoh for the events of a key. Zenoh connects it again when a router or peer comes back.
 pub struct Link {
@@ -90,11 +99,14 @@ pub struct Link {
 }
 
 impl Link {
-    /// Opens a session.
+    /// Opens a session. Its limit on messages (`transport/link/rx/max_message_size`, 1 GiB in Zenoh) follows
+    /// from [`Settings::message`].
     ///
     /// # Errors
     /// Zenoh rejects the configuration, or does not reach an endpoint that it requires.
-    pub fn open(config: Config, settings: Settings) -> Result<Self, LinkError> {
+    pub fn open(mut config: Config, settings: Settings) -> Result<Self, LinkError> {
+        let longest = settings.message.saturating_add(ADDED).to_string();
+        config.insert_json5("transport/link/rx/max_message_size", &longest)?;
         Ok(Self {
             session: zenoh::open(config).wait()?,
             seen: Arc::new(Seen::new(settings.remembered)),
@@ -104,7 +116,8 @@ impl Link {
 
     /// Function that `export` of a channel calls for each event. An event that no gateway would receive at
     /// present, because there is none or the connection to it is interrupted, is lost; so is one that is too
-    /// long. Receivers count the events that Zenoh drops later. It does not wait for the network.
+    /// long. These have no number: receivers count only the events that Zenoh drops later. It does not wait
+    /// for the network.
     ///
     /// # Errors
     /// Zenoh refuses the key.
@@ -122,18 +135,22 @@ impl Link {
             if seen.is_known(event) {
                 return Sent::Returned;
             }
-            let number = next.fetch_add(1, Relaxed);
-            let message = frame::encode(sender, number, event).filter(|message| message.len() <= limit);
+            let message = frame::encode(sender, event).filter(|message| message.len() <= limit);
             let is_heard = || {
                 publisher
                     .matching_status()
                     .wait()
                     .is_ok_and(|status| status.matching())
             };
-            let sent = message
-                .filter(|_| is_heard())
-                .is_some_and(|message| publisher.put(message).wait().is_ok());
-            if sent { Sent::Forwarded } else { Sent::Lost }
+            let Some(mut message) = message.filter(|_| is_heard()) else {
+                return Sent::Lost;
+            };
+            // Receivers count a missing number as a loss, so only what Zenoh takes has one.
+            frame::set_number(&mut message, next.fetch_add(1, Relaxed));
+            match publisher.put(message).wait() {
+                Ok(()) => Sent::Forwarded,
+                Err(_) => Sent::Lost,
+            }
         })
     }
 
@@ -144,18 +161,27 @@ impl Link {
     /// # Errors
     /// Zenoh refuses the key, or the thread cannot be started.
     pub fn receive(&self, inlet: OwnInlet) -> Result<Receiving, LinkError> {
+        let (inlet, limit) = (Arc::new(inlet), self.settings.message);
+        let queue = Arc::new(Queue::new(self.settings.queue, self.settings.octets));
+        // On a thread of Zenoh. A copy keeps none of Zenoh's buffers, which are larger than most messages.
+        let arrives = {
+            let (inlet, queue) = (Arc::clone(&inlet), Arc::clone(&queue));
+            move |sample: Sample| match sample.payload().len() <= limit {
+                true => queue.push(sample.payload().to_bytes().into_owned()),
+                false => inlet.count_malformed(),
+            }
+        };
         let subscriber = self
             .session
             .declare_subscriber(self.settings.key.clone())
             .allowed_origin(Locality::Remote)
-            .with(RingChannel::new(self.settings.queue))
+            .callback(arrives)
             .wait()?;
         let receiver = Receiver {
-            inlet: Arc::new(inlet),
+            inlet,
             seen: Arc::clone(&self.seen),
-            limit: self.settings.message,
             numbering: Numbering::new(self.settings.senders, self.settings.gap),
         };
-        Receiving::start(subscriber, self.session.clone(), receiver)
+        Receiving::start(subscriber, queue, self.session.clone(), receiver)
     }
 }

@@ -10,9 +10,9 @@ use std::{
 
 use punctual_events::{GatewayStatistics, Numbering, OwnInlet, Seen};
 use punctual_os::{Thread, ThreadSpec};
-use zenoh::{Session, Wait, handlers::RingChannelHandler, pubsub::Subscriber, sample::Sample};
+use zenoh::{Session, Wait, pubsub::Subscriber};
 
-use crate::{LinkError, frame};
+use crate::{LinkError, frame, queue::Queue};
 
 /// Longest delay until the end of a gateway, or of its connection, is noticed.
 const SLICE: Duration = Duration::from_millis(100);
@@ -27,7 +27,8 @@ pub struct Receiving {
 
 impl Receiving {
     pub(crate) fn start(
-        subscriber: Subscriber<RingChannelHandler<Sample>>,
+        subscriber: Subscriber<()>,
+        queue: Arc<Queue>,
         session: Session,
         mut receiver: Receiver,
     ) -> Result<Self, LinkError> {
@@ -35,10 +36,12 @@ impl Receiving {
         let is_over = Arc::clone(&ends);
         let mut was_connected = is_connected(&session);
         let thread = ThreadSpec::new("zenoh-events").spawn(move || {
+            // Messages arrive as long as it exists.
+            let _subscriber = subscriber;
             let mut examined = Instant::now();
             while !is_over.load(Relaxed) {
-                if let Ok(Some(sample)) = subscriber.recv_timeout(SLICE) {
-                    receiver.take(&sample.payload().to_bytes());
+                if let Some(message) = queue.pop(SLICE) {
+                    receiver.take(&message);
                 }
                 if examined.elapsed() >= SLICE {
                     was_connected = receiver.examine(was_connected, is_connected(&session));
@@ -75,8 +78,6 @@ fn is_connected(session: &Session) -> bool {
 pub(crate) struct Receiver {
     pub(crate) inlet: Arc<OwnInlet>,
     pub(crate) seen: Arc<Seen>,
-    /// Maximum number of octets of a message.
-    pub(crate) limit: usize,
     pub(crate) numbering: Numbering,
 }
 
@@ -94,10 +95,7 @@ impl Receiver {
     }
 
     fn take(&mut self, message: &[u8]) {
-        let frame = (message.len() <= self.limit)
-            .then(|| frame::decode(message))
-            .flatten();
-        let Some(frame) = frame else {
+        let Some(frame) = frame::decode(message) else {
             return self.inlet.count_malformed();
         };
         match self.numbering.missing(frame.sender, frame.number, Instant::now()) {

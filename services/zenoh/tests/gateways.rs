@@ -172,10 +172,13 @@ fn what_is_pushed_while_the_router_is_away_is_counted_and_the_way_opens_again() 
 
     router = Some(self::router(port));
     connect(&source, &target);
-    // What did not arrive in between, the receiver knows by its number.
-    let (sent, arrived) = (source.channel.statistics().received, target.received());
-    assert!(sent >= arrived + 1_000, "{sent} {arrived}");
-    eventually("missed", || target.receives.statistics().lost >= 1_000);
+    // The sender counts what nobody would have received, and the receiver what did not arrive although it was
+    // sent: both together count each loss once.
+    eventually("each event has arrived or is counted as lost, once", || {
+        let missed = target.receives.statistics().lost;
+        target.received() + lost() + missed == source.channel.statistics().received
+    });
+    assert!(target.receives.statistics().lost < 1_000);
     drop(router);
 }
 
@@ -264,11 +267,16 @@ fn hostile_messages_are_counted_and_change_nothing() {
         b"GIOP".to_vec(),
         vec![0xff; 10_000],
         [b"\x01PEV\x01\0\0\0", &[0_u8; 16][..], &[0xff; 8]].concat(),
-        vec![0; 2 << 20],
+        vec![0; (1 << 20) + 1],
     ]) {
         publisher.put(message).wait().unwrap();
         eventually("malformed", || target.receives.statistics().malformed == number);
     }
+    // Zenoh drops what is far too long before it is complete, and the connection remains.
+    for message in [vec![0; 2 << 20], b"GIOP".to_vec()] {
+        publisher.put(message).wait().unwrap();
+    }
+    eventually("malformed", || target.receives.statistics().malformed == 6);
     // Sender, number, an empty set.
     let forged = |sender: u64, number: u64| {
         let little = |number: u64| number.to_le_bytes();
@@ -287,4 +295,6 @@ fn hostile_messages_are_counted_and_change_nothing() {
     assert_eq!(target.receives.statistics().lost, 0);
     source.push(7, 1);
     assert_eq!(sink.recv_timeout(LONG).unwrap().data.payload, 7_u32.to_be_bytes());
+    let received = target.receives.statistics();
+    assert_eq!((received.malformed, received.interrupted), (6, 0));
 }

@@ -1,8 +1,12 @@
 //! Regions, transitions, callbacks, and contracts that cannot be kept.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, Mutex, OnceLock, mpsc},
+    thread,
+};
 
-use punctual_qos::{Condition, Contract, ContractBuilder, ContractError, Region};
+use punctual_qos::{Condition, Contract, ContractBuilder, ContractError, Region, Transition};
 
 /// Regions by latency and bandwidth: good, slow, and everything else.
 fn link() -> (Condition, Condition, ContractBuilder) {
@@ -93,6 +97,108 @@ fn a_callback_may_read_its_contract_and_evaluate_another() {
     latency.set(1.0);
     first.evaluate();
     assert_eq!((first.region(), second.region()), ("slow", "once"));
+}
+
+#[test]
+fn a_transition_during_callbacks_is_made_after_them() {
+    let calls = Arc::new(Mutex::new(Vec::new()));
+    let (entered, has_entered) = mpsc::channel();
+    let (go_on, may_go_on) = mpsc::channel();
+    let (log, may_go_on) = (Arc::clone(&calls), Mutex::new(may_go_on));
+    let (latency, bandwidth, contract) = link();
+    let contract = contract
+        .on_transition(move |transition| {
+            // Only the first one waits.
+            if transition.number == 1 {
+                entered.send(()).unwrap();
+                may_go_on.lock().unwrap().recv().unwrap();
+            }
+            let Transition { from, to, number, .. } = transition;
+            log.lock().unwrap().push(format!("{number}: {from} > {to}"));
+        })
+        .build()
+        .unwrap();
+    latency.set(100.0);
+    let first = contract.clone();
+    let first = thread::spawn(move || first.evaluate());
+    has_entered.recv().unwrap();
+    bandwidth.set(200.0);
+    for measured in [10.0, 900.0, 10.0] {
+        latency.set(measured);
+        assert_eq!(contract.evaluate(), None);
+        assert_eq!(contract.region(), "slow", "until the callbacks have returned");
+    }
+    go_on.send(()).unwrap();
+    let last = first.join().unwrap().unwrap();
+    assert_eq!((last.to.as_str(), last.number), ("good", 2));
+    assert_eq!(*calls.lock().unwrap(), ["1: lost > slow", "2: slow > good"]);
+    assert_eq!((contract.region(), contract.state().evaluations), ("good", 4));
+}
+
+#[test]
+fn a_callback_may_evaluate_its_own_contract() {
+    let calls = Arc::new(Mutex::new(Vec::new()));
+    let own: Arc<OnceLock<Contract>> = Arc::default();
+    let (log, itself) = (Arc::clone(&calls), Arc::clone(&own));
+    let (latency, bandwidth, contract) = link();
+    let measured = bandwidth.clone();
+    let contract = contract
+        .on_transition(move |transition| {
+            // The slow region buys bandwidth.
+            measured.set(200.0);
+            assert_eq!(itself.get().unwrap().evaluate(), None);
+            log.lock().unwrap().push(transition.to.clone());
+        })
+        .build()
+        .unwrap();
+    own.set(contract.clone()).ok().unwrap();
+    latency.set(1.0);
+    assert_eq!(contract.evaluate().unwrap().to, "good");
+    assert_eq!(*calls.lock().unwrap(), ["slow", "good"]);
+}
+
+#[test]
+fn a_callback_that_panics_does_not_end_the_contract() {
+    let (latency, _, contract) = link();
+    let contract = contract
+        .on_transition(|transition| assert_ne!(transition.number, 1, "as the test wants it"))
+        .build()
+        .unwrap();
+    latency.set(1.0);
+    assert!(catch_unwind(AssertUnwindSafe(|| contract.evaluate())).is_err());
+    latency.set(900.0);
+    assert_eq!(contract.evaluate().unwrap().number, 2);
+}
+
+#[test]
+fn transitions_of_several_threads_follow_each_other_and_the_last_value_counts() {
+    let calls = Arc::new(Mutex::new(Vec::<Transition>::new()));
+    let log = Arc::clone(&calls);
+    let (latency, _, contract) = link();
+    let contract = contract
+        .on_transition(move |transition| log.lock().unwrap().push(transition.clone()))
+        .build()
+        .unwrap();
+    thread::scope(|scope| {
+        for start in 0..2 {
+            let (latency, contract) = (latency.clone(), contract.clone());
+            scope.spawn(move || {
+                for number in start..10_000 {
+                    latency.set(if number % 2 == 0 { 100.0 } else { 900.0 });
+                    contract.evaluate();
+                }
+            });
+        }
+    });
+    let calls = calls.lock().unwrap();
+    assert!((1..).zip(&*calls).all(|(number, call)| call.number == number));
+    assert!(calls.windows(2).all(|pair| pair[0].to == pair[1].from));
+    let state = contract.state();
+    assert_eq!(
+        (state.transitions, state.evaluations),
+        (calls.len() as u64, 19_999)
+    );
+    assert_eq!(contract.region(), "lost", "9,999 is odd");
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! Reports, states and observers of other hosts, through real calls.
 
 use std::{
-    sync::{Arc, Mutex},
-    thread::{self, JoinHandle},
+    sync::{Arc, Mutex, mpsc},
+    thread::{self, JoinHandle, ThreadId},
 };
 
 use punctual::{Interface, Orb, SystemException, SystemExceptionKind};
-use punctual_fixtures::eventually;
+use punctual_fixtures::{LONG, eventually};
 use punctual_qos::{
     Condition, Contract, ContractServant, Region, ServantLimits,
     idl::punctual_qos::{self as qos, ContractRef, ObserverRef, Reading, UnknownCondition, contract::*},
@@ -62,6 +62,7 @@ fn servant(observers: usize) -> ContractServant {
         .unwrap();
     let limits = ServantLimits {
         observers,
+        pending: 4,
         ..ServantLimits::default()
     };
     ContractServant::with_limits(contract, limits)
@@ -144,4 +145,52 @@ fn dead_and_surplus_observers_are_dropped() {
         contract.report(&[reading("misses", 0.0)]).as_deref(),
         Ok("in time")
     );
+}
+
+/// An observer of the same process that does not return before the test lets it, and states which transitions
+/// reach it, and on which thread.
+struct Slow {
+    reached: mpsc::Sender<(u64, ThreadId)>,
+    may_return: Mutex<mpsc::Receiver<()>>,
+}
+
+impl qos::Observer for Slow {
+    fn entered(&self, _: &str, _: &str, _: &str, number: u64) -> Result<(), SystemException> {
+        self.reached.send((number, thread::current().id())).unwrap();
+        // The test has ended if this fails.
+        let _ = self.may_return.lock().unwrap().recv_timeout(LONG);
+        Ok(())
+    }
+}
+
+#[test]
+fn nobody_waits_for_an_observer_and_the_latest_transitions_are_kept() {
+    let server = Host::start();
+    let servant = servant(1);
+    let object: ContractRef = server.orb.root_poa().activate(servant.clone()).unwrap();
+    let (reached, reaches) = mpsc::channel();
+    let (lets, may_return) = mpsc::channel();
+    let observer = Slow {
+        reached,
+        may_return: Mutex::new(may_return),
+    };
+    let observer: ObserverRef = server.orb.root_poa().activate(observer).unwrap();
+    object.observe(Some(&observer)).unwrap();
+    let change = |misses: f64| {
+        let readings = [reading("misses", misses), reading("cpu", 0.1)];
+        object.report(&readings).unwrap()
+    };
+    assert_eq!(change(0.0), "in time");
+    let (number, thread) = reaches.recv().unwrap();
+    assert_eq!(number, 1);
+    assert_ne!(thread, thread::current().id(), "who reports does not call");
+    for number in 2..=20 {
+        change(f64::from(number % 2 == 0));
+    }
+    for _ in 1..=20 {
+        lets.send(()).unwrap();
+    }
+    let told: Vec<(u64, ThreadId)> = reaches.iter().take(4).collect();
+    let expected = [17, 18, 19, 20].map(|number| (number, thread));
+    assert_eq!(told, expected, "the oldest were lost");
 }

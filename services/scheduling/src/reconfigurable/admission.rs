@@ -149,7 +149,8 @@ fn merge(entries: &mut Vec<Entry>, new: Vec<Entry>) {
     *entries = merged;
 }
 
-/// Admits entries in order: a rate replaces a lower one of its source. Returns the utilisation.
+/// Admits entries in order, in which those of a source ascend: a rate that has room replaces a lower one of
+/// its source. Returns the utilisation.
 pub(super) fn admit(
     entries: &[Entry],
     strategy: Strategy,
@@ -163,10 +164,6 @@ pub(super) fn admit(
         let critical_work = strategy.knows_criticality() && entry.is_critical;
         let threshold = if critical_work { critical } else { other };
         let source = entry.key.source as usize;
-        // The next rate of a source is tried only after the one before it.
-        if admitted[source].map_or(0, |tuple| tuple + 1) != entry.key.tuple {
-            continue;
-        }
         let with = total - shares[source] + entry.utilization;
         if with <= threshold + ROUNDING {
             total = with;

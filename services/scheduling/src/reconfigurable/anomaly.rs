@@ -34,7 +34,7 @@ pub enum Anomaly {
         /// The contradiction, in words.
         reason: &'static str,
     },
-    /// Not even the lowest rate of a source fits below the threshold.
+    /// None of the rates of a source fits below the threshold.
     NotAdmitted(Arc<str>),
     /// A critical operation does not run, because the source from which it follows does not.
     Stopped {

@@ -5,7 +5,7 @@ use std::{collections::HashSet, path::Path};
 use punctual_toml::{FileError, Key, Problem, Span};
 use serde::Deserialize;
 
-use super::{Criticality, Firing, Operation, ReconfigurableScheduler, Strategy};
+use super::{Criticality, Firing, InvalidThreshold, Operation, ReconfigurableScheduler, Strategy};
 
 impl ReconfigurableScheduler {
     /// Reads the operations of a TOML file; nothing is computed yet.
@@ -142,9 +142,8 @@ impl System {
             ("critical_threshold", self.critical_threshold),
             ("threshold", self.threshold),
         ] {
-            if !(0.0..=1.0).contains(&threshold) {
-                let text = format!("{threshold} is not a utilisation; expected 0 to 1");
-                return key.name(name).problem(text);
+            if let Err(invalid) = InvalidThreshold::check(threshold) {
+                return key.name(name).problem(invalid.to_string());
             }
         }
         let names = || self.operation.iter().map(|own| &own.name);
@@ -159,8 +158,11 @@ impl System {
     /// Settings that were checked cannot be refused.
     fn scheduler(self) -> ReconfigurableScheduler {
         let strategy = self.strategy.parse().unwrap_or(Strategy::MufFair);
-        let scheduler = ReconfigurableScheduler::new(strategy);
-        let mut scheduler = scheduler.thresholds(self.critical_threshold, self.threshold);
+        let mut scheduler = ReconfigurableScheduler {
+            critical_threshold: self.critical_threshold,
+            threshold: self.threshold,
+            ..ReconfigurableScheduler::new(strategy)
+        };
         for own in &self.operation {
             let _ = scheduler.add(own.operation());
         }

@@ -14,7 +14,7 @@ use super::{
     refusal::Refusal,
     table::{Table, dependency},
 };
-use crate::reconfigurable::{ReconfigurableScheduler, Strategy};
+use crate::reconfigurable::{InvalidThreshold, ReconfigurableScheduler, Strategy};
 
 /// `RtecScheduler::Scheduler` over a [`ReconfigurableScheduler`].
 ///
@@ -53,15 +53,26 @@ pub struct SchedulerServant {
 impl SchedulerServant {
     /// Creates a scheduler without operations, with thresholds 1 and default limits.
     pub fn new(strategy: Strategy) -> Self {
-        Self::with(strategy, (1.0, 1.0), SchedulerLimits::default())
+        Self::over(ReconfigurableScheduler::new(strategy), SchedulerLimits::default())
     }
 
     /// Creates a scheduler without operations. The thresholds are the utilisations up to which critical work,
     /// and other work, is admitted: 0 to 1 each.
-    pub fn with(strategy: Strategy, (critical, other): (f64, f64), limits: SchedulerLimits) -> Self {
-        let scheduler = ReconfigurableScheduler::new(strategy).thresholds(critical, other);
+    ///
+    /// # Errors
+    /// [`InvalidThreshold`].
+    pub fn with(
+        strategy: Strategy,
+        (critical, other): (f64, f64),
+        limits: SchedulerLimits,
+    ) -> Result<Self, InvalidThreshold> {
+        let scheduler = ReconfigurableScheduler::new(strategy).thresholds(critical, other)?;
+        Ok(Self::over(scheduler, limits))
+    }
+
+    fn over(scheduler: ReconfigurableScheduler, limits: SchedulerLimits) -> Self {
         Self {
-            strategy,
+            strategy: scheduler.strategy_in_use(),
             table: PiMutex::new(Table::new(scheduler, limits)),
         }
     }
@@ -95,18 +106,14 @@ impl SchedulerServant {
     fn table(&self) -> PiMutexGuard<'_, Table> {
         self.table.lock()
     }
+}
 
-    /// Checks everything before the first change.
-    fn set_all(&self, infos: &[RtInfoView<'_>], adds: bool) -> Result<(), Refusal> {
-        let mut table = self.table();
-        for info in infos {
-            table.lookup_handle(info.handle)?;
-            Attributes::from(info).tuple()?;
-        }
-        infos
-            .iter()
-            .try_for_each(|info| table.set(info.handle, info.into(), adds))
-    }
+/// Checks everything before the first change.
+fn set_all(table: &mut Table, infos: &[RtInfoView<'_>], adds: bool) -> Result<(), Refusal> {
+    table.check_all(infos.iter().map(|info| (info.handle, info.into())), adds)?;
+    infos
+        .iter()
+        .try_for_each(|info| table.set(info.handle, info.into(), adds))
 }
 
 impl Scheduler for SchedulerServant {
@@ -177,17 +184,18 @@ impl Scheduler for SchedulerServant {
     }
 
     fn set_seq(&self, infos: &[RtInfoView<'_>]) -> Result<(), SetSeqError> {
-        Ok(self.set_all(infos, true)?)
+        Ok(set_all(&mut self.table(), infos, true)?)
     }
 
     fn replace_seq(&self, infos: &[RtInfoView<'_>]) -> Result<(), ReplaceSeqError> {
-        Ok(self.set_all(infos, false)?)
+        Ok(set_all(&mut self.table(), infos, false)?)
     }
 
     fn reset_seq(&self, infos: &[RtInfoView<'_>]) -> Result<(), ResetSeqError> {
-        self.set_all(infos, false)?;
+        let mut table = self.table();
+        set_all(&mut table, infos, false)?;
         let kept = infos.iter().map(|info| info.handle).collect();
-        Ok(self.table().clear_all_but(&kept)?)
+        Ok(table.clear_all_but(&kept)?)
     }
 
     fn priority(
@@ -249,6 +257,9 @@ impl Scheduler for SchedulerServant {
         dependencies: &[DependencyInfo],
     ) -> Result<(), SetDependencyEnableStateSeqError> {
         let mut table = self.table();
+        // All of them are checked before the first change.
+        let check = |dependency| table.known_pair(dependency).map(|_| ());
+        dependencies.iter().try_for_each(check)?;
         let mut dependencies = dependencies.iter();
         Ok(dependencies.try_for_each(|dependency| table.enable_dependency(dependency))?)
     }
@@ -266,6 +277,10 @@ impl Scheduler for SchedulerServant {
         pairs: &[RtInfoEnableStatePair],
     ) -> Result<(), SetRtInfoEnableStateSeqError> {
         let mut table = self.table();
+        // All of them are checked before the first change.
+        pairs
+            .iter()
+            .try_for_each(|pair| table.lookup_handle(pair.handle))?;
         let mut pairs = pairs.iter();
         Ok(pairs.try_for_each(|pair| table.enable(pair.handle, pair.enabled))?)
     }

@@ -15,7 +15,7 @@ use super::{
     refusal::Refusal,
 };
 use crate::{
-    reconfigurable::{Anomaly, Assignment, Operation, OperationId, ReconfigurableScheduler},
+    reconfigurable::{Anomaly, Assignment, Operation, OperationId, RateTuple, ReconfigurableScheduler},
     watched::Watched,
 };
 
@@ -93,23 +93,47 @@ impl Table {
         self.id(handle).map(|_| ())
     }
 
+    /// Checks whether all these operations can be set one after the other.
+    pub(super) fn check_all(
+        &self,
+        all: impl Iterator<Item = (i32, Attributes)>,
+        adds: bool,
+    ) -> Result<(), Refusal> {
+        let mut tuples: HashMap<OperationId, Vec<RateTuple>> = HashMap::new();
+        for (handle, attributes) in all {
+            let id = self.id(handle)?;
+            let before = match adds {
+                true => tuples
+                    .remove(&id)
+                    .unwrap_or_else(|| self.operation(id).tuples.clone()),
+                false => Vec::new(),
+            };
+            tuples.insert(id, self.with_tuple(before, attributes.tuple()?)?);
+        }
+        Ok(())
+    }
+
     /// Adds a tuple, or replaces all.
     pub(super) fn set(&mut self, handle: i32, attributes: Attributes, adds: bool) -> Result<(), Refusal> {
         let id = self.id(handle)?;
-        let tuple = attributes.tuple()?;
-        let mut tuples = match adds {
+        let before = match adds {
             true => self.operation(id).tuples.clone(),
             false => Vec::new(),
         };
-        if !tuples.contains(&tuple) {
-            tuples.push(tuple);
-        }
-        if tuples.len() > self.limits.tuples {
-            return Err(Refusal::Limit);
-        }
+        let tuples = self.with_tuple(before, attributes.tuple()?)?;
         let enabled = self.operation(id).enabled;
         self.described[id.0 as usize].0 = attributes;
         self.redefine(id, attributes.operation(tuples, enabled))
+    }
+
+    fn with_tuple(&self, mut tuples: Vec<RateTuple>, tuple: RateTuple) -> Result<Vec<RateTuple>, Refusal> {
+        if !tuples.contains(&tuple) {
+            tuples.push(tuple);
+        }
+        match tuples.len() <= self.limits.tuples {
+            true => Ok(tuples),
+            false => Err(Refusal::Limit),
+        }
     }
 
     /// Takes the tuples from all operations but these.
@@ -320,7 +344,10 @@ impl Table {
         known.map(OperationId).ok_or(Refusal::UnknownTask)
     }
 
-    fn known_pair(&self, dependency: &DependencyInfo) -> Result<(OperationId, OperationId), Refusal> {
+    pub(super) fn known_pair(
+        &self,
+        dependency: &DependencyInfo,
+    ) -> Result<(OperationId, OperationId), Refusal> {
         Ok((
             self.id(dependency.rt_info)?,
             self.id(dependency.rt_info_depended_on)?,

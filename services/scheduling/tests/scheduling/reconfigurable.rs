@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use punctual_scheduling::reconfigurable::*;
+use punctual_scheduling::{
+    reconfigurable::*,
+    rtec::{SchedulerLimits, SchedulerServant},
+};
 
 use Criticality::{High, Low, VeryHigh};
 
@@ -145,7 +148,9 @@ fn strategies_admit_in_their_order() {
 
 #[test]
 fn critical_work_has_a_threshold_of_its_own() {
-    let mut scheduler = ReconfigurableScheduler::new(Strategy::MufFair).thresholds(0.9, 0.6);
+    let mut scheduler = ReconfigurableScheduler::new(Strategy::MufFair)
+        .thresholds(0.9, 0.6)
+        .unwrap();
     let critical = scheduler.add(source("critical", High, &[10], 5)).unwrap();
     let also = scheduler.add(source("also", High, &[10], 4)).unwrap();
     let other = scheduler.add(source("other", Low, &[100], 1)).unwrap();
@@ -156,6 +161,60 @@ fn critical_work_has_a_threshold_of_its_own() {
     );
     assert_eq!(anomalies, [Anomaly::NotAdmitted("other".into())]);
     assert!((scheduler.utilization() - 0.9).abs() < 1e-9);
+}
+
+#[test]
+fn thresholds_that_are_no_utilisations_are_refused() {
+    let scheduler = ReconfigurableScheduler::new(Strategy::Muf);
+    for (critical, other, invalid) in [
+        (5.0, 1.0, 5.0),
+        (1.0, 1.1, 1.1),
+        (-0.1, 1.0, -0.1),
+        (1.0, f64::INFINITY, f64::INFINITY),
+    ] {
+        let refused = scheduler.clone().thresholds(critical, other);
+        assert_eq!(refused.err(), Some(InvalidThreshold(invalid)));
+        let limits = SchedulerLimits::default();
+        let refused = SchedulerServant::with(Strategy::Muf, (critical, other), limits);
+        assert_eq!(refused.err(), Some(InvalidThreshold(invalid)));
+    }
+    assert!(scheduler.clone().thresholds(f64::NAN, 1.0).is_err());
+    assert!(scheduler.thresholds(0.0, 1.0).is_ok());
+}
+
+#[test]
+fn overload_is_admitted_only_on_request() {
+    let mut scheduler = ReconfigurableScheduler::new(Strategy::Muf);
+    for name in ["a", "b"] {
+        scheduler.add(source(name, High, &[10], 9)).unwrap();
+    }
+    let anomalies = scheduler.compute();
+    assert_eq!(anomalies, [Anomaly::NotAdmitted("b".into())]);
+    let mut scheduler = scheduler.admitting_everything();
+    assert_eq!(scheduler.compute(), []);
+    assert!((scheduler.utilization() - 1.8).abs() < 1e-9);
+}
+
+#[test]
+fn a_higher_rate_that_uses_less_is_admitted_where_a_lower_one_has_no_room() {
+    for strategy in [Strategy::Rms, Strategy::MufFair, Strategy::RmsMlf, Strategy::Edf] {
+        let scheduler = ReconfigurableScheduler::new(strategy);
+        let mut scheduler = scheduler.thresholds(0.5, 0.5).unwrap();
+        // 0.6, 0.2 and 0.8.
+        let image = Operation::new("image", High)
+            .tuple(ms(100), ms(60))
+            .tuple(ms(50), ms(10))
+            .tuple(ms(20), ms(16));
+        let image = scheduler.add(image).unwrap();
+        let anomalies = scheduler.compute();
+        assert_eq!(period(&scheduler, image), Some(ms(50)), "{strategy:?}");
+        assert!(
+            matches!(anomalies[..], [Anomaly::LowerRate { .. }]),
+            "{anomalies:?}"
+        );
+        assert_eq!(scheduler.objection(), None);
+        assert!((scheduler.utilization() - 0.2).abs() < 1e-9);
+    }
 }
 
 #[test]
@@ -272,7 +331,7 @@ fn a_partial_computation_decides_as_a_full_one() {
                 }
             }
             scheduler.replace(id, tuples).unwrap();
-            let mut anew = scheduler.clone().thresholds(1.0, 1.0);
+            let mut anew = scheduler.clone().thresholds(1.0, 1.0).unwrap();
             let (partial, full) = (scheduler.compute(), anew.compute());
             assert_eq!(partial, full, "{strategy:?} {seed} {change}");
             partly += usize::from(partial != before);

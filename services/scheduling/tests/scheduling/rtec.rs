@@ -39,7 +39,7 @@ impl Scheduling {
     fn start(strategy: Strategy, limits: SchedulerLimits) -> Self {
         let orb = || Orb::builder().listen("iiop://127.0.0.1").lock_memory(false);
         let (server, client) = (orb().build().unwrap(), orb().build().unwrap());
-        let servant = SchedulerServant::with(strategy, (1.0, 1.0), limits);
+        let servant = SchedulerServant::with(strategy, (1.0, 1.0), limits).unwrap();
         let object: SchedulerRef = server.root_poa().activate(servant).unwrap();
         let scheduler = client.resolve(&object.as_object().to_ior()).unwrap();
         let serving = std::thread::spawn({
@@ -373,11 +373,43 @@ fn wrong_handles_names_and_numbers_are_refused_and_change_nothing() {
         Err(ReplaceSeqError::UnknownTask(_))
     ));
     assert_eq!(scheduler.get(one), Ok(before));
+    // Nor does one in which the tuples of an operation exceed their limit.
+    let mut infos = scheduler.get_rt_info_set().unwrap();
+    let before = infos.clone();
+    infos.truncate(2);
+    infos.reverse();
+    for info in &mut infos {
+        info.worst_case_execution_time += 1;
+    }
+    assert!(matches!(
+        scheduler.set_seq(&infos),
+        Err(SetSeqError::System(system)) if system.kind == SystemExceptionKind::ImpLimit
+    ));
+    assert_eq!(scheduler.get_rt_info_set(), Ok(before));
+    let all = scheduler.get_dependency_set().unwrap();
+    let disabled = DependencyInfo {
+        enabled: DependencyEnabledTypeT::DependencyDisabled,
+        ..all[0].clone()
+    };
     let wrong = DependencyInfo {
         rt_info: 99,
-        ..scheduler.get_dependency_set().unwrap()[0].clone()
+        ..all[0].clone()
     };
-    assert!(scheduler.set_dependency_enable_state_seq(&[wrong]).is_err());
+    assert!(matches!(
+        scheduler.set_dependency_enable_state_seq(&[disabled, wrong]),
+        Err(SetDependencyEnableStateSeqError::UnknownTask(_))
+    ));
+    assert_eq!(scheduler.get_dependency_set(), Ok(all));
+    let before = scheduler.get_rt_info_set();
+    let pairs = [one, 99].map(|handle| RtInfoEnableStatePair {
+        handle,
+        enabled: RtInfoEnabledTypeT::RtInfoDisabled,
+    });
+    assert!(matches!(
+        scheduler.set_rt_info_enable_state_seq(&pairs),
+        Err(SetRtInfoEnableStateSeqError::UnknownTask(_))
+    ));
+    assert_eq!(scheduler.get_rt_info_set(), before);
     scheduler.recompute_scheduling(1, 99).unwrap();
 }
 

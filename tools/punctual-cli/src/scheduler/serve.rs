@@ -22,7 +22,7 @@ pub fn run(options: &Serve) -> Result<ExitCode, Box<dyn Error>> {
     }
     let orb = builder.build()?;
     let thresholds = (options.critical_threshold, options.threshold);
-    let servant = SchedulerServant::with(options.strategy, thresholds, SchedulerLimits::default());
+    let servant = SchedulerServant::with(options.strategy, thresholds, SchedulerLimits::default())?;
     servant.show(&orb, NAME);
     let scheduler: SchedulerRef = orb.root_poa().activate(servant)?;
     println!(

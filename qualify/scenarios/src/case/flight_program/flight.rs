@@ -72,8 +72,6 @@ const FATES: [Fate; 4] = [Fate::Waiting, Fate::Made, Fate::Missed, Fate::Cancell
 
 /// Enough for all arrivals of an operation.
 const CAPACITY: usize = 1 << 10;
-/// Admits everything: the overload is the subject.
-const NO_THRESHOLD: f64 = 1e3;
 /// Time between the command and the start.
 const LEAD: Duration = Duration::from_millis(200);
 /// Seconds after the samples in which operations still arrive.
@@ -100,7 +98,8 @@ impl Job for Fly {
     fn run(self) -> Result<Flown, Error> {
         let operations = operations::all();
         let mut scheduler = ReconfigurableScheduler::new(self.strategy.parse()?);
-        scheduler = scheduler.thresholds(NO_THRESHOLD, NO_THRESHOLD);
+        // The overload is the subject.
+        scheduler = scheduler.admitting_everything();
         let described = operations
             .iter()
             .map(|own| own.described(self.load, self.pessimism));

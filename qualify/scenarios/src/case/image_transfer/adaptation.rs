@@ -1,7 +1,7 @@
 //! Agreement on rates: the client's operations, the contract with the deadline, and the manager of
 //! rates.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use punctual_qos::{Condition, Contract, Need, RateManager, Region};
 use punctual_scheduling::reconfigurable::{
@@ -41,7 +41,7 @@ pub(super) struct Operations {
 /// Describes all operations; times are divided by `scale`.
 pub(super) fn operations(scale: f64) -> Result<(ReconfigurableScheduler, Operations), Error> {
     let scaled = |time: Duration| time.div_f64(scale);
-    let mut scheduler = ReconfigurableScheduler::new(Strategy::Muf).thresholds(ADMITTED, ADMITTED);
+    let mut scheduler = ReconfigurableScheduler::new(Strategy::Muf).thresholds(ADMITTED, ADMITTED)?;
     let mut flight = Vec::new();
     let mut used = 0.0;
     for (number, (period, wcet)) in FLIGHT.into_iter().enumerate() {
@@ -78,6 +78,7 @@ pub(super) fn operations(scale: f64) -> Result<(ReconfigurableScheduler, Operati
 pub(super) struct Recomputation {
     /// Time since the image was requested, in seconds of the paper.
     pub(super) at_s: f64,
+    /// Processor time of the thread that computed.
     pub(super) took_us: f64,
     /// Number of rates from which the scheduler chose.
     pub(super) choices: usize,
@@ -111,9 +112,7 @@ impl Adaptation {
         scale: f64,
         adapts: bool,
     ) -> Result<Self, Error> {
-        let began = Instant::now();
-        let mut manager = RateManager::new(scheduler);
-        let took = began.elapsed();
+        let mut manager = RateManager::new(scheduler)?;
         let decompression = operations.decompression.0;
         let choices = manager.adapt(decompression, Need::Same)?.choices;
         let lateness = Condition::new("lateness_s");
@@ -125,7 +124,7 @@ impl Adaptation {
             .build()?;
         let first = Recomputation {
             at_s: 0.0,
-            took_us: took.as_secs_f64() * 1e6,
+            took_us: manager.computing_time().as_secs_f64() * 1e6,
             choices,
         };
         Ok(Self {

@@ -9,7 +9,7 @@ const SOURCE: &str = "[Gill 2004] 3.3, figure 10";
 /// All claims.
 pub(super) const ALL: [&str; 6] = ["count", "infeasible", "duration", "narrows", "settles", "met"];
 
-/// Duration of the last recomputations over that of the first computation.
+/// Processor time of the last recomputations over that of the first computation.
 const SETTLED: f64 = 0.5;
 
 /// Adds all claims. Downloads are those of the feasible deadlines, the most demanding first, and then those
@@ -57,7 +57,7 @@ fn durations(feasible: &[(u64, Downloaded)], infeasible: &[(u64, Downloaded)], o
     let in_order = feasible.is_sorted_by(|one, later| spent(one) > spent(later));
     outcome.claim(Claim::new(
         "duration",
-        "microseconds of all recomputations: descending with later deadlines; 0 for 38 and 1 s",
+        "microseconds of processor time of all recomputations: descending with later deadlines; 0 for 38 and 1 s",
         SOURCE,
         shown(&all),
         "descending",
@@ -80,7 +80,7 @@ fn durations(feasible: &[(u64, Downloaded)], infeasible: &[(u64, Downloaded)], o
     let settled: Vec<f64> = feasible.iter().filter_map(|of| last_over_first(&of.1)).collect();
     outcome.claim(Claim::at_most(
         "settles",
-        "feasible deadlines: duration of the last recomputations over that of the first computation",
+        "feasible deadlines: processor time of the last recomputations over that of the first computation",
         SOURCE,
         median(&settled).unwrap_or(f64::NAN),
         SETTLED,
@@ -91,7 +91,7 @@ fn shown<T: ToString>(values: &[T]) -> String {
     values.iter().map(T::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the time of the computations after the first one.
+/// Returns the processor time of the computations after the first one.
 pub(super) fn spent_us(downloaded: &Downloaded) -> u64 {
     let took = downloaded.recomputations.iter().skip(1).map(|one| one.took_us);
     took.sum::<f64>().round() as u64
