@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     reconfigurable::{Anomaly, Assignment, Operation, OperationId, ReconfigurableScheduler},
-    watched::Watched,
+    watched::WatchedSchedules,
 };
 
 /// State of a scheduler object.
@@ -30,7 +30,7 @@ pub(super) struct Table {
     in_force: Option<InForce>,
     /// Findings of the last computation.
     pub(super) anomalies: Vec<Anomaly>,
-    pub(super) watched: Arc<Watched>,
+    pub(super) watched: Arc<WatchedSchedules>,
 }
 
 /// A schedule, which stands until another computation succeeds.
@@ -48,7 +48,7 @@ const NOWHERE: i32 = -1;
 
 impl Table {
     pub(super) fn new(scheduler: ReconfigurableScheduler, limits: SchedulerLimits) -> Self {
-        let watched = Arc::new(Watched::new(&scheduler));
+        let watched = Arc::new(WatchedSchedules::new(&scheduler));
         let described = scheduler.operations().iter();
         Self {
             described: described
