@@ -39,7 +39,7 @@ struct Lanes {
     all: Vec<Lane>,
     /// Number of those of a schedule, which come first.
     scheduled: usize,
-    /// Those of the channel without a schedule.
+    /// Lanes of the channel without a schedule.
     own: Vec<Lane>,
 }
 
@@ -234,7 +234,7 @@ impl Threads {
         }
     }
 
-    /// Has a thread deliver to the consumer; returns `false` if that is the supplier's (reactive dispatching).
+    /// Has a thread deliver to the consumer; `false`: reactive dispatching, the supplier's thread delivers.
     pub(crate) fn schedule(&self, channel: Weak<dyn Serve>, consumer: &Arc<Consumer>) -> bool {
         let nothing = || (Time::NEVER, Qos::new(consumer.level()));
         let (arrived, qos) = consumer.next_delivery().unwrap_or_else(nothing);
@@ -266,8 +266,8 @@ impl Threads {
     }
 
     /// Gives the queued delivery to a consumer the lane of the consumer, and the deadline of the set that is
-    /// now first, because the consumer was placed anew, or overflow has removed the set for which the delivery
-    /// was scheduled. A delivery that is being executed is left alone: the next one has them.
+    /// now first, because the consumer was placed anew, or overflow has removed the set for which it was
+    /// scheduled. A delivery that is being executed is left alone: the next one has them.
     pub(crate) fn reschedule(&self, consumer: &Arc<Consumer>) {
         let Kind::Lanes { dispatcher, .. } = &self.kind else {
             return;

@@ -7,9 +7,10 @@ use punctual_os::PiMutex;
 
 use crate::reconfigurable::{Anomaly, OperationId, ReconfigurableScheduler, Strategy};
 
-/// Counters of the computations of a scheduler, and the contents of the schedule in force. `ScheduledDispatcher`
-/// and `SchedulerServant` have one; this is for programs that carry schedules out in another way, such as by
-/// the lanes of an event channel. Viewers take its lock, never that of the scheduler.
+/// Counters of the computations of a scheduler, and the contents of the schedule in force.
+///
+/// `ScheduledDispatcher` and `SchedulerServant` have one; this is for programs that carry schedules out in
+/// another way, such as by the lanes of an event channel. Viewers take its lock, never that of the scheduler.
 ///
 /// ```
 /// use std::time::Duration;

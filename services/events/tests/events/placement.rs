@@ -1,4 +1,4 @@
-//! What waits for a consumer when it gets another place in the lanes, and who is outside a schedule's lanes.
+//! Events that wait for a consumer when it gets another place, and consumers outside a schedule.
 
 use std::{
     sync::{Arc, Mutex, mpsc},

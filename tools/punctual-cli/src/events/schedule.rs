@@ -27,8 +27,8 @@ pub struct Scheduled<'c> {
 }
 
 impl<'c> Scheduled<'c> {
-    /// Lets the channel follow the schedule, and the ORB and the channel show it under the name of the channel.
-    /// Also returns the message about it.
+    /// Lets the channel follow the schedule, and ORB and channel show it under the channel's name. Also
+    /// returns the message about it.
     pub fn start(
         file: &Path,
         name: &str,
