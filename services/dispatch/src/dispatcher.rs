@@ -9,7 +9,6 @@ use std::{
 };
 
 use punctual_os::{PiMutex, PiMutexGuard, TaskId, Thread, clock::later, lock};
-use punctual_sched::dynamic::Time;
 
 use crate::{
     Cancellation, Command, DispatchError, LevelStatistics, Overflow, Qos, Rejected, Rejection,
@@ -96,7 +95,7 @@ impl<C: Command> Dispatcher<C> {
             command,
             qos,
             sequence,
-            allowed: qos.deadline.since(arrival),
+            arrival,
             retries: 0,
         });
         let signals = Arc::clone(&slot.signals);
@@ -108,16 +107,32 @@ impl<C: Command> Dispatcher<C> {
         Ok(())
     }
 
-    /// Changes the deadline of a queued command, for example because other work has taken the place of the
-    /// command's; it keeps its place in the order of arrival. `change` returns the new deadline, on the
-    /// monotonic clock. Returns `false` if no queued command is it, apart from those that wait to be retried.
+    /// Changes the urgency of a queued command, for example because other work has taken the place of the
+    /// command's; it keeps its place in the order of arrival, and moves to another level if its preemption
+    /// priority becomes that of one, also if the queue there is full. Returns `false` if no queued command is
+    /// it, apart from those that wait to be retried.
     ///
     /// Costs time proportional to the number of queued commands. Both functions are called with the lock of
     /// the dispatcher held: they must be short, and must not use the dispatcher.
-    pub fn postpone(&self, is_it: impl Fn(&C) -> bool, mut change: impl FnMut(&mut C) -> Time) -> bool {
+    pub fn reschedule(&self, is_it: impl Fn(&C) -> bool, change: impl FnOnce(&mut C, &mut Qos)) -> bool {
         let mut state = self.shared.state.lock();
         let mut slots = state.slots.iter_mut();
-        slots.any(|slot| slot.queue.postpone(&is_it, &mut change))
+        let found = slots.find_map(|slot| Some((slot.queue.remove(&is_it)?, Arc::clone(&slot.signals))));
+        let Some((mut queued, former)) = found else {
+            return false;
+        };
+        change(&mut queued.command, &mut queued.qos);
+        let (place, _) = state.route(queued.qos.preemption_priority);
+        let slot = &mut state.slots[place];
+        slot.queue.adopt(queued, None);
+        slot.note_length();
+        let signals = Arc::clone(&slot.signals);
+        drop(state);
+        if !Arc::ptr_eq(&signals, &former) {
+            former.room.notify_one();
+            signals.work.notify_one();
+        }
+        true
     }
 
     /// Begins to execute commands, if the dispatcher was built [held](crate::DispatcherBuilder::held).

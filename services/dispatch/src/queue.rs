@@ -17,8 +17,8 @@ pub(crate) struct Queued<C> {
     pub(crate) qos: Qos,
     /// Position in the order of arrival at the dispatcher.
     pub(crate) sequence: u64,
-    /// Time from its arrival to its deadline, which a retry gets again.
-    pub(crate) allowed: Duration,
+    /// Time from which its deadline was stated; a retry has as long again.
+    pub(crate) arrival: Time,
     pub(crate) retries: u32,
 }
 
@@ -156,7 +156,8 @@ impl<C> Queue<C> {
         };
         let begins = now + delay;
         queued.retries += 1;
-        queued.qos.deadline = begins + queued.allowed;
+        queued.qos.deadline = begins + queued.qos.deadline.since(queued.arrival);
+        queued.arrival = begins;
         let rank = Reverse((begins, Reverse(0), queued.sequence));
         self.deferred.push(Ranked { rank, queued });
         Ok(())
@@ -179,21 +180,11 @@ impl<C> Queue<C> {
             .find_map(|heap| remove(heap, |queued| queued.sequence == oldest))
     }
 
-    /// Changes the deadline of a command, unless it is deferred; returns whether it is here.
-    pub(crate) fn postpone(
-        &mut self,
-        is_it: impl Fn(&C) -> bool,
-        change: &mut impl FnMut(&mut C) -> Time,
-    ) -> bool {
-        let found = [&mut self.ready, &mut self.hopeless]
+    /// Takes a command out of the middle, unless it is deferred.
+    pub(crate) fn remove(&mut self, is_it: impl Fn(&C) -> bool) -> Option<Queued<C>> {
+        [&mut self.ready, &mut self.hopeless]
             .into_iter()
-            .find_map(|heap| remove(heap, |queued| is_it(&queued.command)));
-        let Some(mut queued) = found else {
-            return false;
-        };
-        queued.qos.deadline = change(&mut queued.command);
-        self.push(queued);
-        true
+            .find_map(|heap| remove(heap, |queued| is_it(&queued.command)))
     }
 
     /// Takes all commands, with the time until which they are deferred.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use punctual::Priority;
 use punctual_dispatch::OperationLevels;
 
-use crate::{EventChannel, EventError, Lane, schedule::Places};
+use crate::{EventChannel, EventError, Lane, dispatching::NewLanes, schedule::Places};
 
 impl EventChannel {
     /// Adopts a schedule, such as a `ReconfigurableScheduler`, or `ScheduledDispatcher::scheduler` after each
@@ -15,9 +15,11 @@ impl EventChannel {
     /// describes the lane of a level, given its number from 0, which is the first to be dispatched;
     /// [`Lane::descending`] is what most programs need.
     ///
-    /// As with [`Self::reconfigure`], no event is lost or overtaken. Consumers whose operations do not run,
-    /// and consumers of other names, keep their priorities; the lane at or below these delivers, or the
-    /// lowest one. If nothing runs, nothing changes.
+    /// As with [`Self::reconfigure`], no event is lost or overtaken; what waited without a deadline gets one
+    /// as if it arrived now. Consumers outside the schedule, which are those of other names and those whose
+    /// operations do not run, keep their priorities, but never use a lane of the schedule: the lanes of the
+    /// channel below it stay, and serve them as if there were no others; if there are none, a lane with one
+    /// thread of [`Priority::MIN`] does. If nothing runs, nothing changes.
     ///
     /// ```
     /// use std::time::Duration;
@@ -41,14 +43,17 @@ impl EventChannel {
     /// ```
     ///
     /// # Errors
-    /// As for [`Self::reconfigure`].
+    /// [`EventError::NoLaneBelow`] if a level has [`Priority::MIN`], and as for [`Self::reconfigure`].
     pub fn adopt(
         &self,
         schedule: &impl OperationLevels,
         lane: impl Fn(u32) -> Lane,
     ) -> Result<(), EventError> {
-        self.core.schedule.replace(None);
-        self.take_over(schedule, lane)
+        if schedule.level_count() > 0 {
+            self.core.schedule.replace(None);
+            self.take_over(schedule, lane)?;
+        }
+        Ok(())
     }
 
     /// Adopts a schedule as [`adopt`](Self::adopt) does, which also places consumers that subscribe, or get
@@ -74,12 +79,15 @@ impl EventChannel {
     /// ```
     ///
     /// # Errors
-    /// As for [`Self::reconfigure`]; the channel then follows what it has followed before.
+    /// As for [`Self::adopt`]; the channel then follows what it has followed before.
     pub fn follow(
         &self,
         schedule: impl OperationLevels + Send + Sync + 'static,
         lane: impl Fn(u32) -> Lane + Send + Sync + 'static,
     ) -> Result<(), EventError> {
+        if schedule.level_count() == 0 {
+            return Ok(());
+        }
         let followed = Arc::new((schedule, lane));
         let own = Arc::clone(&followed);
         let places: Arc<Places> = Arc::new(move |name| {
@@ -99,18 +107,15 @@ impl EventChannel {
         schedule: &impl OperationLevels,
         lane: impl Fn(u32) -> Lane,
     ) -> Result<(), EventError> {
-        let levels = schedule.level_count();
-        if levels == 0 {
-            return Ok(());
-        }
-        let lanes = (0..levels).map(|level| Lane {
+        let lanes = (0..schedule.level_count()).map(|level| Lane {
             order: schedule.order_of(level),
             ..lane(level)
         });
-        self.core.reconfigure(lanes.collect(), |consumer| {
-            let placement = schedule.placement_of(&consumer.name)?;
-            Some((lane(placement.level).priority, Some(placement.timing)))
-        })
+        self.core
+            .reconfigure(NewLanes::Schedule(lanes.collect()), |consumer| {
+                let placement = schedule.placement_of(&consumer.name)?;
+                Some((lane(placement.level).priority, Some(placement.timing)))
+            })
     }
 }
 

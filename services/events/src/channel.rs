@@ -21,7 +21,7 @@ use self::federation::Federation;
 use crate::{
     ChannelLimits, ChannelStatistics, ConsumerStatistics, EventError, EventType, Filter, Lane,
     consumer::{Consumer, ConsumerQos, Exit, UndeliveredCounters},
-    dispatching::Threads,
+    dispatching::{NewLanes, Threads},
     filter::{FilterTree, Stimulus},
     gateway::{Counters as GatewayCounters, Imported},
     identity::{Origin, Seen},
@@ -151,7 +151,8 @@ impl EventChannel {
         priority: impl Fn(&ConsumerStatistics) -> Option<Priority>,
     ) -> Result<(), EventError> {
         self.core.schedule.replace(None);
-        self.core.reconfigure(lanes.into_iter().collect(), |consumer| {
+        let lanes = NewLanes::Own(lanes.into_iter().collect());
+        self.core.reconfigure(lanes, |consumer| {
             priority(consumer).map(|priority| (priority, None))
         })
     }
@@ -174,10 +175,10 @@ impl EventChannel {
 }
 
 impl Core {
-    /// Replaces the lanes. `place` states the priority of a consumer, and its timing if that changes, too.
+    /// Replaces the lanes. `place` states the priority of a consumer, and its timing if a schedule has one.
     pub(crate) fn reconfigure(
         self: &Arc<Self>,
-        lanes: Vec<Lane>,
+        lanes: NewLanes,
         place: impl Fn(&ConsumerStatistics) -> Option<(Priority, Option<Timing>)>,
     ) -> Result<(), EventError> {
         self.threads.reconfigure(lanes, &self.limits)?;
@@ -185,7 +186,7 @@ impl Core {
         Ok(())
     }
 
-    /// Places consumers anew in the lanes.
+    /// Places consumers anew in the lanes, with the deliveries that wait.
     fn place(self: &Arc<Self>, place: impl Fn(&ConsumerStatistics) -> Option<(Priority, Option<Timing>)>) {
         let mut exceeding = Vec::new();
         {
@@ -198,7 +199,10 @@ impl Core {
             }
             for consumer in subscriptions.consumers() {
                 let (priority, timing) = place(&consumer.statistics()).unwrap_or((consumer.priority(), None));
-                consumer.reconfigure(priority, self.threads.level(priority), timing);
+                let level = self.threads.level(priority, timing.is_some());
+                if consumer.reconfigure(priority, level, timing) {
+                    self.threads.reschedule(consumer);
+                }
             }
             *self.routes.lock() = self.routes(&subscriptions);
         }
@@ -315,7 +319,8 @@ impl Core {
                 Some((priority, timing)) => (priority, Some(timing)),
                 None => (consumer.priority(), None),
             };
-            consumer.reconfigure(priority, self.threads.level(priority), timing);
+            let level = self.threads.level(priority, timing.is_some());
+            consumer.reconfigure(priority, level, timing);
             subscriptions.check(&filter, limits.consumers, &limits.filter)?;
             if let Exit::Sink(_) = consumer.exit {
                 self.threads.admit(&self.name, &consumer, limits.consumers)?;

@@ -224,30 +224,36 @@ impl Consumer {
         self.is_timed.load(Relaxed)
     }
 
-    /// Sets priority, level, and timing unless that stays, from the next delivery on.
-    pub(crate) fn reconfigure(&self, priority: Priority, level: u32, timing: Option<Timing>) {
-        self.priority.store(priority.value(), Relaxed);
-        self.level.store(level, Relaxed);
-        if let Some(timing) = timing {
-            self.state.lock().timing = timing;
+    /// Sets priority, level, and timing unless that stays, from the next delivery on; returns whether any of
+    /// them changes. What waits without a deadline gets one as if it arrived now.
+    pub(crate) fn reconfigure(&self, priority: Priority, level: u32, timing: Option<Timing>) -> bool {
+        let mut state = self.state.lock();
+        let mut changes = self.priority.swap(priority.value(), Relaxed) != priority.value();
+        changes |= self.level.swap(level, Relaxed) != level;
+        if let Some(timing) = timing.filter(|timing| *timing != state.timing) {
+            state.timing = timing;
             self.is_timed.store(timing != UNTIMED, Relaxed);
+            if timing != UNTIMED {
+                state.queue.date(now());
+            }
+            changes = true;
         }
+        changes
     }
 
-    /// Arrival of the set that is delivered next; [`Time::NEVER`]: its delivery has no deadline.
-    pub(crate) fn next_arrival(&self) -> Time {
-        match self.is_timed() {
-            true => self.state.lock().queue.next_arrival(),
-            false => Time::NEVER,
+    /// Arrival of the set that is delivered next, [`Time::NEVER`] if its delivery has no deadline, and the
+    /// quality of service of the delivery. `None`: nothing waits.
+    pub(crate) fn next_delivery(&self) -> Option<(Time, Qos)> {
+        let state = self.state.lock();
+        if state.queue.is_empty() {
+            return None;
         }
-    }
-
-    /// Quality of service of the delivery of a set that arrived then.
-    pub(crate) fn dispatch_qos(&self, arrived: Time) -> Qos {
         if self.is_timed() {
-            return self.state.lock().timing.qos(self.level(), arrived);
+            let arrived = state.queue.next_arrival();
+            return Some((arrived, state.timing.qos(self.level(), arrived)));
         }
-        Qos::new(self.level()).importance(i32::from(self.priority().value()))
+        let importance = i32::from(self.priority().value());
+        Some((Time::NEVER, Qos::new(self.level()).importance(importance)))
     }
 
     /// Queries whether a consumer of another process exists; returns whether it is dead.
@@ -400,7 +406,7 @@ impl Consumer {
 
     /// Drops the set that arrived then instead of delivering it; returns whether more is queued.
     pub(crate) fn give_up(&self, arrived: Time, limits: &ChannelLimits) -> bool {
-        if self.next_arrival() > arrived {
+        if self.next_delivery().is_none_or(|(next, _)| next > arrived) {
             // Overflow has removed it. What is next may still be in time.
             return self.state.lock().has_more() == Delivered::More;
         }

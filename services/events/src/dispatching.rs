@@ -25,13 +25,29 @@ pub(crate) struct Threads {
 enum Kind {
     Reactive,
     Lanes {
-        /// Lanes, from the highest priority to the lowest. Locked while they change.
-        lanes: PiMutex<Vec<Lane>>,
+        /// Locked while they change.
+        lanes: PiMutex<Lanes>,
         /// One for each lane that there has been, by its level.
         backlogs: PiMutex<Vec<Arc<LaneBacklog>>>,
         dispatcher: Dispatcher<Task>,
     },
     ThreadPerConsumer(PiMutex<OwnThreads>),
+}
+
+struct Lanes {
+    /// In operation, from the highest priority to the lowest.
+    all: Vec<Lane>,
+    /// Number of those of a schedule, which come first.
+    scheduled: usize,
+    /// Lanes of the channel without a schedule.
+    own: Vec<Lane>,
+}
+
+/// Lanes that replace others.
+pub(crate) enum NewLanes {
+    Own(Vec<Lane>),
+    /// A lane for each level of a schedule. Those of the channel below them stay.
+    Schedule(Vec<Lane>),
 }
 
 /// Threads of consumers, each in a dispatcher.
@@ -123,7 +139,11 @@ impl Threads {
                 Kind::Lanes {
                     dispatcher: Dispatcher::builder().name(name).levels(levels).build()?,
                     backlogs: PiMutex::new(backlogs),
-                    lanes: PiMutex::new(lanes),
+                    lanes: PiMutex::new(Lanes {
+                        all: lanes.clone(),
+                        scheduled: 0,
+                        own: lanes,
+                    }),
                 }
             }
         };
@@ -131,7 +151,7 @@ impl Threads {
     }
 
     /// Replaces the lanes. Deliveries that wait move to the level of the same number, or to the lowest.
-    pub(crate) fn reconfigure(&self, mut new: Vec<Lane>, limits: &ChannelLimits) -> Result<(), EventError> {
+    pub(crate) fn reconfigure(&self, new: NewLanes, limits: &ChannelLimits) -> Result<(), EventError> {
         let Kind::Lanes {
             lanes,
             backlogs,
@@ -140,21 +160,24 @@ impl Threads {
         else {
             return Err(EventError::WithoutLanes);
         };
-        let levels = levels(&mut new, &mut backlogs.lock(), limits, &self.mapping)?;
         let mut lanes = lanes.lock();
+        let mut new = lanes.replaced(new)?;
+        let levels = levels(&mut new.all, &mut backlogs.lock(), limits, &self.mapping)?;
         dispatcher.reconfigure(levels)?;
         *lanes = new;
         Ok(())
     }
 
-    /// The level of a consumer of this priority.
-    pub(crate) fn level(&self, priority: Priority) -> u32 {
+    /// The level of a consumer of this priority. One that is not scheduled has none of a schedule's.
+    pub(crate) fn level(&self, priority: Priority, is_scheduled: bool) -> u32 {
         let Kind::Lanes { lanes, .. } = &self.kind else {
             return 0;
         };
         let lanes = lanes.lock();
-        let fitting = lanes.iter().position(|lane| lane.priority <= priority);
-        u32::try_from(fitting.unwrap_or(lanes.len() - 1)).unwrap_or(u32::MAX)
+        let first = if is_scheduled { 0 } else { lanes.scheduled };
+        let fits = |level: &usize| lanes.all[*level].priority <= priority;
+        let level = (first..lanes.all.len()).find(fits);
+        u32::try_from(level.unwrap_or(lanes.all.len() - 1)).unwrap_or(u32::MAX)
     }
 
     /// Where events wait for a thread of this level; `None`: it has no lanes.
@@ -211,51 +234,55 @@ impl Threads {
         }
     }
 
-    /// Has a thread deliver; under reactive dispatching, returns the command to the supplier's thread.
-    pub(crate) fn schedule(&self, delivery: Delivery) -> Option<Delivery> {
+    /// Has a thread deliver to the consumer; `false`: reactive dispatching, the supplier's thread delivers.
+    pub(crate) fn schedule(&self, channel: Weak<dyn Serve>, consumer: &Arc<Consumer>) -> bool {
+        let nothing = || (Time::NEVER, Qos::new(consumer.level()));
+        let (arrived, qos) = consumer.next_delivery().unwrap_or_else(nothing);
+        let task = Task::Deliver(Delivery {
+            channel,
+            consumer: Arc::clone(consumer),
+            arrived,
+        });
         // Only what ends refuses a command: there is room for one of each consumer, former ones included.
         match &self.kind {
-            Kind::Reactive => return Some(delivery),
+            Kind::Reactive => return false,
             Kind::Lanes { dispatcher, .. } => {
-                let (consumer, arrived) = (Arc::clone(&delivery.consumer), delivery.arrived);
-                let qos = consumer.dispatch_qos(arrived);
-                let _ = dispatcher.dispatch(Task::Deliver(delivery), qos);
-                if consumer.next_arrival() > arrived {
-                    // Overflow has removed that set meanwhile.
-                    self.postpone(&consumer);
+                let _ = dispatcher.dispatch(task, qos);
+                if consumer
+                    .next_delivery()
+                    .is_some_and(|next| next != (arrived, qos))
+                {
+                    // Overflow has removed that set, or the consumer has got another place, meanwhile.
+                    self.reschedule(consumer);
                 }
             }
             Kind::ThreadPerConsumer(threads) => {
-                if let Some(dispatcher) = threads.lock().of_consumers.get(&delivery.consumer.id) {
-                    let _ = dispatcher.dispatch(Task::Deliver(delivery), Qos::new(0));
+                if let Some(dispatcher) = threads.lock().of_consumers.get(&consumer.id) {
+                    let _ = dispatcher.dispatch(task, Qos::new(0));
                 }
             }
         }
-        None
+        true
     }
 
-    /// Gives the queued delivery to a consumer the deadline of the set that is now first, after overflow has
-    /// removed the one for which it was scheduled.
-    pub(crate) fn postpone(&self, consumer: &Arc<Consumer>) {
-        let arrived = consumer.next_arrival();
+    /// Gives the queued delivery to a consumer the lane of the consumer, and the deadline of the set that is
+    /// now first, because the consumer was placed anew, or overflow has removed the set for which it was
+    /// scheduled. A delivery that is being executed is left alone: the next one has them.
+    pub(crate) fn reschedule(&self, consumer: &Arc<Consumer>) {
         let Kind::Lanes { dispatcher, .. } = &self.kind else {
             return;
         };
-        if arrived == Time::NEVER {
-            return;
-        }
-        let deadline = consumer.dispatch_qos(arrived).deadline;
-        // Another thread may have seen a later set.
-        let is_earlier = |delivery: &Delivery| delivery.arrived < arrived;
         let is_it = |task: &Task| match task {
-            Task::Deliver(delivery) => Arc::ptr_eq(&delivery.consumer, consumer) && is_earlier(delivery),
+            Task::Deliver(delivery) => Arc::ptr_eq(&delivery.consumer, consumer),
             Task::Offer { .. } => false,
         };
-        dispatcher.postpone(is_it, |task| {
-            if let Task::Deliver(delivery) = task {
-                delivery.arrived = arrived;
+        dispatcher.reschedule(is_it, |task, qos| {
+            // Read under the lock of the dispatcher: the last of several threads has the last state.
+            if let Task::Deliver(delivery) = task
+                && let Some(next) = consumer.next_delivery()
+            {
+                (delivery.arrived, *qos) = next;
             }
-            deadline
         });
     }
 
@@ -278,6 +305,31 @@ impl Threads {
                 }
             }
         }
+    }
+}
+
+impl Lanes {
+    /// The lanes that there are after a replacement.
+    fn replaced(&self, new: NewLanes) -> Result<Self, EventError> {
+        let (schedule, own) = match new {
+            NewLanes::Own(own) => (Vec::new(), own),
+            NewLanes::Schedule(lanes) => (lanes, self.own.clone()),
+        };
+        let lowest = schedule.iter().map(|lane| lane.priority).min();
+        if lowest == Some(Priority::MIN) {
+            return Err(EventError::NoLaneBelow);
+        }
+        let is_below = |lane: &&Lane| lowest.is_none_or(|lowest| lane.priority < lowest);
+        let mut all = schedule.clone();
+        all.extend(own.iter().filter(is_below));
+        if all.len() == schedule.len() && lowest.is_some() {
+            all.push(Lane::new(Priority::MIN, 1));
+        }
+        Ok(Self {
+            all,
+            scheduled: schedule.len(),
+            own,
+        })
     }
 }
 

@@ -51,6 +51,12 @@ pub enum EventError {
         .0.value()
     )]
     DuplicateLane(punctual::Priority),
+    /// A level of a schedule has the lowest priority, so that no lane below serves consumers outside it.
+    #[error(
+        "the schedule has a lane of priority 0, and consumers that are not in it need one below its lanes; \
+         give its first level a higher priority"
+    )]
+    NoLaneBelow,
     /// A lane has a shedding policy that does not fit events: with checkpoints or retries.
     #[error(
         "the shedding policy of the lane of priority {} uses checkpoints or retries, which event callbacks do \

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use punctual::{Poa, Priority, SystemException};
+use punctual::{Poa, Priority, SchedulerState, SchedulerStatistics, SystemException};
 
 use crate::{
     ChannelStatistics, ConsumerStatistics, EventChannel, EventError, GatewayStatistics, Refusals,
@@ -13,7 +13,7 @@ use crate::{
     channel::Core,
     error::gone,
     wire::punctual_events::{
-        ChannelState, ConsumerState, GatewayState, Inspection, InspectionRef, RefusalState,
+        self as wire, ChannelState, ConsumerState, GatewayState, Inspection, InspectionRef, RefusalState,
     },
 };
 
@@ -39,6 +39,30 @@ impl EventChannel {
     pub fn serve_inspection(&self, poa: &Poa) -> Result<InspectionRef, EventError> {
         Ok(poa.activate(Inspected(Arc::downgrade(&self.core)))?)
     }
+
+    /// Shows a scheduler whose schedule the channel carries out to [`ChannelStatistics::schedulers`], as long
+    /// as `state` returns one. It takes no thread of the channel any time.
+    ///
+    /// ```
+    /// use punctual::{Orb, SchedulerState};
+    /// use punctual_events::{ChannelStatistics, EventChannel};
+    ///
+    /// let orb = Orb::builder().listen("iiop://localhost").build()?;
+    /// let channel = EventChannel::builder().build()?;
+    /// channel.show_scheduler(|| {
+    ///     Some(SchedulerState {
+    ///         scheduler: "flight".to_owned(),
+    ///         strategy: "MUF".to_owned(),
+    ///         statistics: Default::default(),
+    ///     })
+    /// });
+    /// let inspection = channel.serve_inspection(&orb.root_poa())?;
+    /// assert_eq!(ChannelStatistics::schedulers(&inspection)?[0].scheduler, "flight");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn show_scheduler(&self, state: impl Fn() -> Option<SchedulerState> + Send + Sync + 'static) {
+        self.core.schedule.show(Arc::new(state));
+    }
 }
 
 impl ChannelStatistics {
@@ -49,6 +73,16 @@ impl ChannelStatistics {
     pub fn of(inspection: &InspectionRef) -> Result<Self, SystemException> {
         inspection.state().map(Self::from)
     }
+
+    /// Queries the schedulers that a channel of this or another process
+    /// [shows](EventChannel::show_scheduler).
+    ///
+    /// # Errors
+    /// As for [`Self::of`].
+    pub fn schedulers(inspection: &InspectionRef) -> Result<Vec<SchedulerState>, SystemException> {
+        let states = inspection.schedulers()?;
+        Ok(states.into_iter().map(received).collect())
+    }
 }
 
 struct Inspected(Weak<Core>);
@@ -57,6 +91,53 @@ impl Inspection for Inspected {
     fn state(&self) -> Result<ChannelState, SystemException> {
         let core = self.0.upgrade().filter(|core| !core.is_destroyed());
         Ok(core.ok_or_else(gone)?.statistics().into())
+    }
+
+    fn schedulers(&self) -> Result<Vec<wire::SchedulerState>, SystemException> {
+        let core = self.0.upgrade().filter(|core| !core.is_destroyed());
+        let states = core.ok_or_else(gone)?.schedule.states();
+        Ok(states.into_iter().map(sent).collect())
+    }
+}
+
+fn sent(state: SchedulerState) -> wire::SchedulerState {
+    let own = state.statistics;
+    wire::SchedulerState {
+        name: state.scheduler,
+        strategy: state.strategy,
+        utilization: own.utilization,
+        last_duration: u64::try_from(own.last_duration.as_nanos()).unwrap_or(u64::MAX),
+        operations: own.operations,
+        running: own.running,
+        levels: own.levels,
+        computations: own.computations,
+        refused: own.refused,
+        cycles: own.cycles,
+        unresolved: own.unresolved,
+        contradictions: own.contradictions,
+        not_admitted: own.not_admitted,
+        lower_rates: own.lower_rates,
+    }
+}
+
+fn received(state: wire::SchedulerState) -> SchedulerState {
+    SchedulerState {
+        scheduler: state.name,
+        strategy: state.strategy,
+        statistics: SchedulerStatistics {
+            utilization: state.utilization,
+            last_duration: Duration::from_nanos(state.last_duration),
+            operations: state.operations,
+            running: state.running,
+            levels: state.levels,
+            computations: state.computations,
+            refused: state.refused,
+            cycles: state.cycles,
+            unresolved: state.unresolved,
+            contradictions: state.contradictions,
+            not_admitted: state.not_admitted,
+            lower_rates: state.lower_rates,
+        },
     }
 }
 

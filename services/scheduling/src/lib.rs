@@ -66,3 +66,4 @@ pub use scheduled_dispatcher::{NotAdopted, NotDispatched, ScheduledDispatcher, f
 pub use server_scheduler::ServerScheduler;
 pub use sockets::Sockets;
 pub use threads::{Buffering, Class, Expired, Wait};
+pub use watched::WatchedSchedules;

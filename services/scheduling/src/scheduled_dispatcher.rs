@@ -17,7 +17,7 @@ use punctual_sched::dynamic::Time;
 
 use crate::{
     reconfigurable::{Anomaly, OperationId, ReconfigurableScheduler},
-    watched::Watched,
+    watched::WatchedSchedules,
 };
 
 /// Dispatches the executions of operations as the reconfigurable scheduler has decided: with the level, the
@@ -49,7 +49,7 @@ pub struct ScheduledDispatcher<C: Command> {
     dispatcher: Dispatcher<C>,
     /// The schedule in force. Locked by reconfigurations, one at a time.
     scheduler: PiMutex<ReconfigurableScheduler>,
-    watched: Arc<Watched>,
+    watched: Arc<WatchedSchedules>,
     plan: PiMutex<Arc<Vec<Option<Placement>>>>,
     configure: Box<Configure>,
     not_scheduled: AtomicU64,
@@ -101,7 +101,7 @@ impl<C: Command> ScheduledDispatcher<C> {
         mut scheduler: ReconfigurableScheduler,
         configure: impl Fn(usize, Level) -> Level + Send + Sync + 'static,
     ) -> Result<Self, NotAdopted> {
-        let watched = Arc::new(Watched::new(&scheduler));
+        let watched = Arc::new(WatchedSchedules::new(&scheduler));
         watched.compute(&mut scheduler).map_err(NotAdopted::Refused)?;
         let configure: Box<Configure> = Box::new(configure);
         let builder = Dispatcher::builder().levels(levels(&scheduler, &configure));
@@ -223,7 +223,7 @@ impl<C: Command> ScheduledDispatcher<C> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn show(&self, orb: &Orb, name: impl Into<String>) {
-        self.watched.show(orb, name.into());
+        self.watched.show(orb, name);
     }
 
     /// Returns the counters of all levels, the present ones and those that were removed.

@@ -7,17 +7,43 @@ use punctual_os::PiMutex;
 
 use crate::reconfigurable::{Anomaly, OperationId, ReconfigurableScheduler, Strategy};
 
-/// Counters beside a scheduler. Viewers take their lock, never that of the scheduler.
-pub(crate) struct Watched(PiMutex<(Strategy, SchedulerStatistics)>);
+/// Counters of the computations of a scheduler, and the contents of the schedule in force.
+///
+/// `ScheduledDispatcher` and `SchedulerServant` have one; this is for programs that carry schedules out in
+/// another way, such as by the lanes of an event channel. Viewers take its lock, never that of the scheduler.
+///
+/// ```
+/// use std::time::Duration;
+/// use punctual_scheduling::{WatchedSchedules, reconfigurable::*};
+///
+/// let ms = Duration::from_millis;
+/// let mut scheduler = ReconfigurableScheduler::new(Strategy::Edf);
+/// let watched = WatchedSchedules::new(&scheduler);
+/// let track = scheduler.add(Operation::new("track", Criticality::High).tuple(ms(50), ms(5)))?;
+/// watched.compute(&mut scheduler).unwrap();
+/// watched.adopted(&scheduler);
+/// // More than the processor has, and critical.
+/// let mut changed = scheduler.clone();
+/// changed.redefine(track, Operation::new("track", Criticality::High).tuple(ms(50), ms(60)))?;
+/// assert!(watched.compute(&mut changed).is_err());
+/// let state = watched.state("radar");
+/// assert_eq!((state.statistics.running, state.statistics.refused), (1, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct WatchedSchedules(PiMutex<(Strategy, SchedulerStatistics)>);
 
-impl Watched {
-    pub(crate) fn new(scheduler: &ReconfigurableScheduler) -> Self {
+impl WatchedSchedules {
+    /// Creates counters that are zero; no schedule is in force.
+    pub fn new(scheduler: &ReconfigurableScheduler) -> Self {
         let strategy = scheduler.strategy_in_use();
         Self(PiMutex::new((strategy, SchedulerStatistics::default())))
     }
 
-    /// Computes and counts the findings; returns the objection if the schedule must not come into force.
-    pub(crate) fn compute(&self, scheduler: &mut ReconfigurableScheduler) -> Result<Vec<Anomaly>, Anomaly> {
+    /// Computes and counts the findings.
+    ///
+    /// # Errors
+    /// The objection if the schedule must not come into force, which counts as refused.
+    pub fn compute(&self, scheduler: &mut ReconfigurableScheduler) -> Result<Vec<Anomaly>, Anomaly> {
         let (anomalies, objection) = self.examine(scheduler);
         match objection {
             None => Ok(anomalies),
@@ -49,13 +75,14 @@ impl Watched {
         (anomalies, scheduler.objection())
     }
 
-    /// Notes that the schedule of the last computation does not come into force.
-    pub(crate) fn refused(&self) {
+    /// Notes that the schedule of the last computation does not come into force for another reason than an
+    /// objection.
+    pub fn refused(&self) {
         self.0.lock().1.refused += 1;
     }
 
     /// Notes the schedule that has come into force.
-    pub(crate) fn adopted(&self, scheduler: &ReconfigurableScheduler) {
+    pub fn adopted(&self, scheduler: &ReconfigurableScheduler) {
         let operations = (0u32..).map(OperationId).zip(scheduler.operations());
         let (mut enabled, mut running) = (0, 0);
         for (id, _) in operations.filter(|(_, operation)| operation.enabled) {
@@ -70,19 +97,24 @@ impl Watched {
         statistics.utilization = scheduler.utilization();
     }
 
-    pub(crate) fn statistics(&self) -> SchedulerStatistics {
+    /// Returns the counters, and the contents of the schedule in force.
+    pub fn statistics(&self) -> SchedulerStatistics {
         self.0.lock().1
     }
 
-    pub(crate) fn show(self: &Arc<Self>, orb: &Orb, name: String) {
-        let watched = Arc::downgrade(self);
-        orb.inspect_scheduler(move || {
-            let (strategy, statistics) = *watched.upgrade()?.0.lock();
-            Some(SchedulerState {
-                scheduler: name.clone(),
-                strategy: strategy.to_string(),
-                statistics,
-            })
-        });
+    /// Returns strategy and counters under this name, as viewers get them.
+    pub fn state(&self, name: impl Into<String>) -> SchedulerState {
+        let (strategy, statistics) = *self.0.lock();
+        SchedulerState {
+            scheduler: name.into(),
+            strategy: strategy.to_string(),
+            statistics,
+        }
+    }
+
+    /// Shows the scheduler under this name in `punctual top` and in metrics, as long as this exists.
+    pub fn show(self: &Arc<Self>, orb: &Orb, name: impl Into<String>) {
+        let (watched, name) = (Arc::downgrade(self), name.into());
+        orb.inspect_scheduler(move || Some(watched.upgrade()?.state(&*name)));
     }
 }

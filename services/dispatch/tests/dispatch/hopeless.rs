@@ -112,9 +112,9 @@ fn what_is_set_aside_waits_for_later_commands_and_is_ordered_by_laxity() {
 fn what_is_set_aside_comes_back_with_a_later_deadline() {
     let journal = Journal::default();
     let (dispatcher, release) = set_aside(Level::new(0), &journal);
-    assert!(!dispatcher.postpone(|_| false, |_| unreachable!()));
+    assert!(!dispatcher.reschedule(|_| false, |_, _| unreachable!()));
     // Nothing else waits: it is the first of those that were set aside.
-    assert!(dispatcher.postpone(|_| true, |_| Time(2 * LATER + 5)));
+    assert!(dispatcher.reschedule(|_| true, |_, qos| qos.deadline = Time(2 * LATER + 5)));
     let good = Box::new(journal.command("good"));
     dispatcher.dispatch(good, in_time(9)).unwrap();
     drop(release);

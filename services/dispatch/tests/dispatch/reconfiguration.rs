@@ -46,6 +46,41 @@ fn commands_of_a_removed_level_go_to_the_lowest_and_return_to_a_new_one() {
 }
 
 #[test]
+fn a_command_moves_to_another_level_and_keeps_its_place_among_the_arrivals() {
+    let journal = Journal::default();
+    let dispatcher = held(Level::new(0).capacity(2));
+    let levels = [
+        Level::new(0).capacity(2),
+        Level::new(1).capacity(2),
+        Level::new(2).by_deadline(),
+    ];
+    dispatcher.reconfigure(levels).unwrap();
+    for (name, level) in [("a", 1), ("b", 0), ("c", 0), ("d", 2), ("e", 2)] {
+        dispatcher
+            .dispatch(journal.command(name), Qos::new(level))
+            .unwrap();
+    }
+    let queued = || {
+        dispatcher
+            .statistics()
+            .iter()
+            .map(|level| level.queued)
+            .collect::<Vec<_>>()
+    };
+    // Though the queue is full.
+    assert!(dispatcher.reschedule(|one| one.name == "a", |_, qos| qos.preemption_priority = 0));
+    assert_eq!(queued(), [3, 0, 2]);
+    assert!(dispatcher.dispatch(journal.command("f"), Qos::new(0)).is_err());
+    assert!(dispatcher.reschedule(|one| one.name == "e", |_, qos| qos.deadline = Time(1)));
+    for name in ["a", "b", "c"] {
+        let to_last = |_: &mut _, qos: &mut Qos| qos.preemption_priority = 2;
+        assert!(dispatcher.reschedule(|one| one.name == name, to_last));
+    }
+    assert_eq!(queued(), [0, 0, 5]);
+    assert_eq!(outcome(&dispatcher, &journal), ["e", "a", "b", "c", "d"]);
+}
+
+#[test]
 fn a_smaller_queue_keeps_what_the_larger_one_held() {
     let journal = Journal::default();
     let dispatcher = held(Level::new(0).capacity(4));

@@ -10,7 +10,7 @@ use crate::{
     EventType,
     backlog::Appended,
     consumer::{Consumer, Delivered, Offered},
-    dispatching::{Delivery, Serve},
+    dispatching::Serve,
     filter::Stimulus,
     routes::{LaneBacklog, Ranks, Routes, Subscriptions},
     rtec::rtec_event_comm::Event,
@@ -112,7 +112,7 @@ impl Core {
             for consumer in entry.routes.deferrable(event_type, backlog.level()) {
                 match consumer.offer(Stimulus { event, timer: None }, arrived, &self.limits) {
                     Offered::Ignored | Offered::Lost | Offered::Queued => {}
-                    Offered::Replaced => self.threads.postpone(consumer),
+                    Offered::Replaced => self.threads.reschedule(consumer),
                     Offered::Schedule => self.schedule(consumer),
                     Offered::Disconnect => exceeding.push(Arc::clone(consumer)),
                 }
@@ -134,7 +134,7 @@ impl Core {
             Offered::Ignored | Offered::Lost => false,
             Offered::Queued => true,
             Offered::Replaced => {
-                self.threads.postpone(consumer);
+                self.threads.reschedule(consumer);
                 true
             }
             Offered::Schedule => {
@@ -150,13 +150,8 @@ impl Core {
 
     fn schedule(self: &Arc<Self>, consumer: &Arc<Consumer>) {
         let channel: Weak<Self> = Arc::downgrade(self);
-        let delivery = Delivery {
-            channel,
-            consumer: Arc::clone(consumer),
-            arrived: consumer.next_arrival(),
-        };
-        if let Some(delivery) = self.threads.schedule(delivery) {
-            Arc::clone(self).serve(&delivery.consumer, usize::MAX);
+        if !self.threads.schedule(channel, consumer) {
+            Arc::clone(self).serve(consumer, usize::MAX);
         }
     }
 }

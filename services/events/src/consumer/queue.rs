@@ -134,6 +134,15 @@ impl Queue {
         self.entries.front().map_or(Time::NEVER, |entry| entry.arrived)
     }
 
+    /// Lets this be the arrival of what has none.
+    pub(super) fn date(&mut self, arrived: Time) {
+        let undated = self
+            .entries
+            .iter_mut()
+            .filter(|entry| entry.arrived == Time::NEVER);
+        undated.for_each(|entry| entry.arrived = arrived);
+    }
+
     pub(super) fn take_one(&mut self) -> Option<Arc<Event>> {
         self.pop().map(|entry| entry.event)
     }

@@ -12,6 +12,7 @@ mod hostile;
 mod lanes;
 mod links;
 mod liveness;
+mod placement;
 mod reconfiguration;
 mod remote;
 mod timeouts;

@@ -100,7 +100,7 @@ impl SchedulerServant {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn show(&self, orb: &Orb, name: impl Into<String>) {
-        self.table().watched.show(orb, name.into());
+        self.table().watched.show(orb, name);
     }
 
     fn table(&self) -> PiMutexGuard<'_, Table> {

@@ -15,8 +15,13 @@ use super::{
     refusal::Refusal,
 };
 use crate::{
+<<<<<<< HEAD
     reconfigurable::{Anomaly, Assignment, Operation, OperationId, RateTuple, ReconfigurableScheduler},
     watched::Watched,
+=======
+    reconfigurable::{Anomaly, Assignment, Operation, OperationId, ReconfigurableScheduler},
+    watched::WatchedSchedules,
+>>>>>>> event-lanes
 };
 
 /// State of a scheduler object.
@@ -30,7 +35,7 @@ pub(super) struct Table {
     in_force: Option<InForce>,
     /// Findings of the last computation.
     pub(super) anomalies: Vec<Anomaly>,
-    pub(super) watched: Arc<Watched>,
+    pub(super) watched: Arc<WatchedSchedules>,
 }
 
 /// A schedule, which stands until another computation succeeds.
@@ -48,7 +53,7 @@ const NOWHERE: i32 = -1;
 
 impl Table {
     pub(super) fn new(scheduler: ReconfigurableScheduler, limits: SchedulerLimits) -> Self {
-        let watched = Arc::new(Watched::new(&scheduler));
+        let watched = Arc::new(WatchedSchedules::new(&scheduler));
         let described = scheduler.operations().iter();
         Self {
             described: described

@@ -1,10 +1,16 @@
 //! The schedule of a served channel: read from a file, and read again at SIGHUP.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use punctual::Priority;
+use punctual::{Orb, Priority};
 use punctual_events::{EventChannel, Lane};
-use punctual_scheduling::reconfigurable::{OperationId, ReconfigurableScheduler, Severity};
+use punctual_scheduling::{
+    WatchedSchedules,
+    reconfigurable::{OperationId, ReconfigurableScheduler, Severity, Strategy},
+};
 use punctual_system::signals::Reload;
 
 use super::{Failed, counted};
@@ -17,20 +23,32 @@ pub struct Scheduled<'c> {
     /// Priority of the first level; each next level has the priority below.
     highest: Priority,
     reload: Reload,
+    watched: Arc<WatchedSchedules>,
 }
 
 impl<'c> Scheduled<'c> {
-    /// Lets the channel follow the schedule. Also returns the message about it.
+    /// Lets the channel follow the schedule, and ORB and channel show it under the channel's name. Also
+    /// returns the message about it.
     pub fn start(
         file: &Path,
+        name: &str,
+        orb: &Orb,
         channel: &'c EventChannel,
         highest: Priority,
     ) -> Result<(Self, String), Failed> {
+        // Each reading of the file replaces the strategy.
+        let watched = Arc::new(WatchedSchedules::new(&ReconfigurableScheduler::new(
+            Strategy::Rms,
+        )));
+        watched.show(orb, name);
+        let (weak, shown) = (Arc::downgrade(&watched), name.to_owned());
+        channel.show_scheduler(move || Some(weak.upgrade()?.state(&*shown)));
         let scheduled = Self {
             file: file.to_owned(),
             channel,
             highest,
             reload: Reload::watch()?,
+            watched,
         };
         let said = scheduled.follow().map_err(Failed::Refused)?;
         Ok((scheduled, said))
@@ -48,17 +66,19 @@ impl<'c> Scheduled<'c> {
 
     fn follow(&self) -> Result<String, String> {
         let file = self.file.display();
+        let refused = |reason: String| {
+            self.watched.refused();
+            reason
+        };
         let mut scheduler = ReconfigurableScheduler::read(&self.file)
-            .map_err(|error| system_file::misread(&self.file, error))?;
-        let anomalies = scheduler.compute();
-        if let Some(objection) = scheduler.objection() {
-            return Err(format!("{file}: {objection}"));
-        }
+            .map_err(|error| refused(system_file::misread(&self.file, error)))?;
+        let computed = self.watched.compute(&mut scheduler);
+        let anomalies = computed.map_err(|objection| format!("{file}: {objection}"))?;
         let levels = scheduler.levels().len();
         if levels == 0 {
-            return Err(format!(
+            return Err(refused(format!(
                 "{file}: no operation runs; `punctual scheduler show {file}` says why"
-            ));
+            )));
         }
         let all = scheduler.operations().len();
         let runs = |id: &u32| {
@@ -69,8 +89,11 @@ impl<'c> Scheduled<'c> {
         let running = (0..).take(all).filter(runs).count();
         let warnings = anomalies.iter().filter(|one| one.severity() >= Severity::Warning);
         let warnings: String = warnings.map(|one| format!("\n  {one}")).collect();
-        let followed = self.channel.follow(scheduler, Lane::descending(self.highest));
-        followed.map_err(|error| format!("{file}: {error}"))?;
+        let followed = self
+            .channel
+            .follow(scheduler.clone(), Lane::descending(self.highest));
+        followed.map_err(|error| refused(format!("{file}: {error}")))?;
+        self.watched.adopted(&scheduler);
         let levels = counted(levels as u64, "lane");
         Ok(format!(
             "Schedule {file}: {levels} from priority {} down, {running} of {all} operations run.{warnings}",

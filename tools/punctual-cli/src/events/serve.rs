@@ -46,7 +46,7 @@ pub struct Options {
     lanes: Vec<Lane>,
     /// Deliver with lanes and priorities of this schedule, in which consumers have the names of operations;
     /// SIGHUP reads it again. The first level has the highest priority of --lane [default: 32767], each next
-    /// level the one below
+    /// level the one below; lanes below these serve all other consumers
     #[arg(long, value_name = "FILE", conflicts_with = "dispatching")]
     schedule: Option<PathBuf>,
     /// Threads that deliver events
@@ -105,7 +105,7 @@ pub fn run(options: &Options) -> Result<(), Failed> {
     let scheduled = options
         .schedule
         .as_deref()
-        .map(|file| Scheduled::start(file, &channel, highest));
+        .map(|file| Scheduled::start(file, &options.name, &orb, &channel, highest));
     let scheduled = scheduled.transpose()?;
     println!("{address}");
     println!("{}", described(options, &lanes));

@@ -7,6 +7,7 @@ use std::{
 };
 
 use clap::Args;
+use punctual::{SchedulerState, SystemException};
 use punctual_events::{ChannelStatistics, ConsumerStatistics, GatewayStatistics};
 use punctual_report::terminal::fitted;
 use punctual_system::signals::Termination;
@@ -40,7 +41,8 @@ Yellow: it has lost events in the last interval; red: its queue is full. Unmatch
 refused ones were too long. Events lost and failed are those of all consumers, former ones included; \
 refused subscriptions had filters that were too deep, too long or no filters, or met another limit of the \
 channel. A consumer fails if its last delivery did, or if it does not answer queries. Below the table are \
-the reasons, and the gateways that lead to the channel (`punctual events gateway`) or export its events.
+the scheduler of `serve --schedule` with what it has refused, the reasons, and the gateways that lead to the \
+channel (`punctual events gateway`) or export its events.
 
 Keys: q, Esc or Ctrl-C quits, + and - change the interval.
 
@@ -66,14 +68,19 @@ pub struct Options {
 pub fn run(options: &Options) -> Result<(), Failed> {
     let orb = client::orb(None)?;
     let inspection = client::inspection(&orb, &options.channel)?;
-    let ask = || ChannelStatistics::of(&inspection).map(printable);
+    let ask = || {
+        Ok::<_, SystemException>(Answer {
+            channel: ChannelStatistics::of(&inspection).map(printable)?,
+            schedulers: ChannelStatistics::schedulers(&inspection)?,
+        })
+    };
     let ask_again = || ask().map_err(|error| Failed::gone(&options.channel, error));
     let first = ask().map_err(|error| client::unreachable(&options.channel, &error.into()))?;
     if !options.once && !options.json && io::stdout().is_terminal() && io::stdin().is_terminal() {
         let watch = Watch {
             interval: options.interval,
             termination: Termination::watch()?,
-            ask: &|_: &ChannelStatistics| ask_again(),
+            ask: &|_: &Answer| ask_again(),
             draw: &draw,
             terminal_error: Failed::terminal,
         };
@@ -87,6 +94,13 @@ pub fn run(options: &Options) -> Result<(), Failed> {
         print!("{}", table(&first, &now));
     }
     Ok(())
+}
+
+/// State of a channel.
+#[derive(Clone)]
+struct Answer {
+    channel: ChannelStatistics,
+    schedulers: Vec<SchedulerState>,
 }
 
 /// Replaces control characters in texts of clients, which a terminal would interpret.
@@ -222,8 +236,34 @@ pub fn counted(one: &GatewayStatistics) -> String {
     )
 }
 
-/// The lines below the table: failures of consumers, and the gateways to the channel and from it.
-fn remarks(now: &ChannelStatistics) -> Vec<String> {
+/// The schedule in force and what was refused, as a sentence.
+fn scheduled(one: &SchedulerState) -> String {
+    let own = &one.statistics;
+    let findings = [
+        (own.cycles, "cyclic"),
+        (own.contradictions, "contradicting"),
+        (own.not_admitted, "without room"),
+        (own.unresolved, "unresolved"),
+        (own.lower_rates, "at lower rates"),
+    ];
+    let found = findings.iter().filter(|(number, _)| *number > 0);
+    let found: String = found.map(|(number, what)| format!(", {number} {what}")).collect();
+    format!(
+        "Scheduler {} ({}): {} of {} operations run, {:.1}% of the processor; {}, {} refused{found}.",
+        one.scheduler,
+        one.strategy,
+        own.running,
+        own.operations,
+        own.utilization * 100.0,
+        super::counted(own.computations, "computation"),
+        own.refused
+    )
+}
+
+/// The lines below the table: schedulers, failures of consumers, and the gateways to the channel and from it.
+fn remarks(now: &Answer) -> Vec<String> {
+    let schedulers = now.schedulers.iter().map(scheduled);
+    let now = &now.channel;
     let named =
         |one: &ConsumerStatistics| format!("{} {} (priority {})", one.id, one.name, one.priority.value());
     let failing = now.consumers.iter().filter_map(|one| {
@@ -242,7 +282,8 @@ fn remarks(now: &ChannelStatistics) -> Vec<String> {
     let more = more.map(|more| format!("{} more fail.", super::counted(more as u64, "consumer")));
     let gateways = now.gateways.iter();
     let gateways = gateways.map(|one| format!("Gateway {}: {}", one.name, counted(one)));
-    { failing.take(FAILING) }
+    schedulers
+        .chain(failing.take(FAILING))
         .chain(more)
         .chain(last)
         .chain(gateways)
@@ -252,7 +293,8 @@ fn remarks(now: &ChannelStatistics) -> Vec<String> {
 /// Number of failing consumers whose reason is shown.
 const FAILING: usize = 5;
 
-fn table(before: &ChannelStatistics, now: &ChannelStatistics) -> String {
+fn table(before: &Answer, answer: &Answer) -> String {
+    let (before, now) = (&before.channel, &answer.channel);
     let rates = rates(before, now);
     let consumers = columns::to_text(&COLUMNS, now.consumers.iter().zip(&rates));
     let mut text = format!(
@@ -260,13 +302,14 @@ fn table(before: &ChannelStatistics, now: &ChannelStatistics) -> String {
         title(now),
         fitted(&totals(before, now))
     );
-    for remark in remarks(now) {
+    for remark in remarks(answer) {
         text += &format!("{}\n", fitted(&remark));
     }
     text
 }
 
-fn as_json(before: &ChannelStatistics, now: &ChannelStatistics) -> Value {
+fn as_json(before: &Answer, answer: &Answer) -> Value {
+    let (before, now) = (&before.channel, &answer.channel);
     let span = span(before, now);
     let consumer = |one: &ConsumerStatistics| {
         let rates = Rates::of(one, before, span);
@@ -302,11 +345,26 @@ fn as_json(before: &ChannelStatistics, now: &ChannelStatistics) -> Value {
         "suppliers": now.suppliers, "observers": now.observers,
         "consumers": now.consumers.iter().map(consumer).collect::<Vec<_>>(),
         "gateways": now.gateways.iter().map(gateway).collect::<Vec<_>>(),
+        "schedulers": answer.schedulers.iter().map(scheduler).collect::<Vec<_>>(),
     })
 }
 
-fn draw(frame: &mut Frame<'_>, before: &ChannelStatistics, now: &ChannelStatistics, interval: Duration) {
+/// As `punctual top --json` shows it.
+fn scheduler(one: &SchedulerState) -> Value {
+    let own = &one.statistics;
+    json!({
+        "scheduler": one.scheduler, "strategy": one.strategy, "utilization": own.utilization,
+        "last_duration_ns": u64::try_from(own.last_duration.as_nanos()).unwrap_or(u64::MAX),
+        "operations": own.operations, "running": own.running, "levels": own.levels,
+        "computations": own.computations, "refused": own.refused, "cycles": own.cycles,
+        "unresolved": own.unresolved, "contradictions": own.contradictions,
+        "not_admitted": own.not_admitted, "lower_rates": own.lower_rates,
+    })
+}
+
+fn draw(frame: &mut Frame<'_>, before: &Answer, now: &Answer, interval: Duration) {
     let remarks = remarks(now);
+    let (before, now) = (&before.channel, &now.channel);
     let width = usize::from(frame.area().width).max(1);
     let height: usize = remarks
         .iter()
@@ -361,7 +419,14 @@ mod tests {
 
     use super::*;
 
-    fn channel(seconds: u64, delivered: u64, lost: u64) -> ChannelStatistics {
+    fn channel(seconds: u64, delivered: u64, lost: u64) -> Answer {
+        Answer {
+            channel: statistics(seconds, delivered, lost),
+            schedulers: Vec::new(),
+        }
+    }
+
+    fn statistics(seconds: u64, delivered: u64, lost: u64) -> ChannelStatistics {
         let consumer = ConsumerStatistics {
             id: 3,
             name: "log".to_owned(),
@@ -423,10 +488,8 @@ mod tests {
             (&consumer["delivered_per_s"], &consumer["lost_per_s"]),
             (&json!(100.0), &json!(1.0))
         );
-        let without = ChannelStatistics {
-            consumers: Vec::new(),
-            ..before
-        };
+        let mut without = before;
+        without.channel.consumers.clear();
         assert_eq!(as_json(&without, &now)["consumers"][0]["delivered_per_s"], 150.0);
         let object = as_json(&now, &now);
         assert_eq!(object["received_per_s"], 0.0);
@@ -474,9 +537,10 @@ mod tests {
     #[test]
     fn texts_of_clients_do_not_reach_the_terminal_as_commands_nor_displace_the_table() {
         let mut now = channel(10, 100, 7);
-        now.consumers[0].name = "\u{1b}[2Jlog\n".to_owned();
-        now.consumers = vec![now.consumers[0].clone(); 8];
-        let now = printable(now);
+        let consumers = &mut now.channel.consumers;
+        consumers[0].name = "\u{1b}[2Jlog\n".to_owned();
+        *consumers = vec![consumers[0].clone(); 8];
+        now.channel = printable(now.channel);
         let text = table(&now, &now);
         assert!(
             !text.contains('\u{1b}') && text.contains(r"\u{1b}[2Jlog\n"),

@@ -308,6 +308,69 @@ fn a_schedule_that_changes_while_events_are_under_way_loses_none() {
     assert_eq!(channel.end(), 0);
 }
 
+/// Cycles, more than the processor has and contradictions at SIGHUP, as both viewers show them.
+#[test]
+fn refused_schedules_of_a_served_channel_are_shown() {
+    let folder = Folder::new("refused");
+    let file = folder.join("operations.toml");
+    // Socket paths have at most 107 octets.
+    let socket = std::env::temp_dir().join(format!("punctual-events-{}.inspect", std::process::id()));
+    let socket = socket.to_str().unwrap();
+    let critical = |name: &str, rest: &str| {
+        format!("[[operation]]\nname = \"{name}\"\ncriticality = \"very-high\"\n{rest}\n")
+    };
+    let rate = |wcet| format!("rates = [{{ period = \"10 ms\", wcet = \"{wcet} ms\" }}]");
+    let follows = |other| format!("wcet = \"1 ms\"\nfollows = [{{ operation = \"{other}\" }}]");
+    let write = |operations: &[String]| {
+        std::fs::write(&file, format!("strategy = \"MUF\"\n{}", operations.concat())).unwrap();
+    };
+    write(&[critical("radar", &rate(1))]);
+    let path = file.to_str().unwrap();
+    let mut channel = Channel::start(&["--schedule", path, "--inspection", socket]);
+    for (operations, counter) in [
+        (
+            vec![critical("a", &follows("b")), critical("b", &follows("a"))],
+            "cycles",
+        ),
+        (
+            vec![critical("a", &rate(6)), critical("b", &rate(6))],
+            "not_admitted",
+        ),
+        (vec![critical("radar", &rate(60))], "contradictions"),
+    ] {
+        write(&operations);
+        channel.signal(Signal::HUP);
+        assert!(channel.complaint().starts_with("error: "), "{counter}");
+        assert!(channel.complaint().contains("in force stays"), "{counter}");
+        let shown = channel.top_json()["schedulers"][0].take();
+        assert_eq!(shown[counter], 1, "{counter}: {shown}");
+    }
+    let shown = channel.top_json()["schedulers"].take();
+    let watched = run(["top", socket, "--json", "--interval", "0.1"]);
+    let watched: Value = serde_json::from_str(&watched.said).unwrap();
+    assert_eq!(watched["schedulers"], shown);
+    let expected = [
+        ("scheduler", serde_json::json!("Events")),
+        ("strategy", "MUF".into()),
+        ("running", 1.into()),
+        ("computations", 4.into()),
+        ("refused", 3.into()),
+    ];
+    for (name, value) in expected {
+        assert_eq!(shown[0][name], value, "{name}");
+    }
+    let table = run(["events", "top", &channel.address, "--once", "--interval", "0.1"]);
+    let line =
+        "Scheduler Events (MUF): 1 of 1 operations run, 10.0% of the processor; 4 computations, 3 refused";
+    assert!(table.said.contains(line), "{}", table.said);
+    // What cannot be read is refused, too.
+    std::fs::write(&file, "strategy = \"MUF").unwrap();
+    channel.signal(Signal::HUP);
+    assert!(channel.complaint().contains("operations.toml"));
+    punctual_fixtures::eventually("counted", || channel.top_json()["schedulers"][0]["refused"] == 4);
+    assert_eq!(channel.end(), 0);
+}
+
 #[test]
 fn a_killed_consumer_is_removed_and_the_others_get_everything() {
     let channel = Channel::start(&["--overflow", "block:1000"]);
