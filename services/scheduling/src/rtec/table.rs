@@ -15,13 +15,8 @@ use super::{
     refusal::Refusal,
 };
 use crate::{
-<<<<<<< HEAD
     reconfigurable::{Anomaly, Assignment, Operation, OperationId, RateTuple, ReconfigurableScheduler},
-    watched::Watched,
-=======
-    reconfigurable::{Anomaly, Assignment, Operation, OperationId, ReconfigurableScheduler},
     watched::WatchedSchedules,
->>>>>>> event-lanes
 };
 
 /// State of a scheduler object.
