@@ -407,4 +407,8 @@ table! {
     OBJECT_ENDING = 141, Transient,
         "the object was deactivated, and its servant activator has not etherealized its servant yet; call \
          again later, not inside an upcall of the same program";
+    REPLIES_LATE = 143, Timeout,
+        "no reply arrived before the deadline of the call, but replies to earlier calls did, after theirs: the \
+         server is slow; look with `punctual top` at what its lane does, give it more threads, or raise the \
+         timeout (the operation may still be executed)";
 }

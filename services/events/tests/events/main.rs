@@ -14,6 +14,7 @@ mod links;
 mod liveness;
 mod reconfiguration;
 mod remote;
+mod slow;
 mod timeouts;
 mod wire;
 
