@@ -80,10 +80,11 @@ impl RemoteChannel {
     /// let pool = orb.threadpool().threads(1).build()?;
     /// let poa = orb.root_poa().child("consumers").threadpool(&pool).build()?;
     /// let channel = RemoteChannel::new(orb.resolve("corbaloc::localhost:2830/Events")?);
-    /// let slow = |_: &[_]| std::thread::sleep(std::time::Duration::from_millis(50));
-    /// let tracks = Filter::event(EventType(16));
-    /// // Of the events that come meanwhile, it gets the newest two.
-    /// let display = channel.consumer(&tracks).queue(2, Overflow::DropOldest).subscribe(&poa, slow)?;
+    /// let tracks = channel.consumer(&Filter::event(EventType(16))).queue(2, Overflow::DropOldest);
+    /// let display = tracks.subscribe(&poa, |_| {
+    ///     // The newest two of the events that come meanwhile are next.
+    ///     std::thread::sleep(std::time::Duration::from_millis(50));
+    /// })?;
     /// println!("{:?}", display.statistics().map(|queue| queue.undelivered.lost));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

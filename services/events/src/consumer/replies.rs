@@ -59,18 +59,18 @@ impl Replies {
     pub(super) fn failure(&self) -> Option<String> {
         let error = self.error?;
         Some(match (error.kind, error.minor) {
-            (Timeout, Minor::REPLIES_LATE) => format!("answers late; {REMEDY}"),
+            (Timeout, Minor::REPLIES_LATE) => "answers late; let it state a queue, or add threads".to_owned(),
             (Timeout, _) => {
                 let seconds = self.last.elapsed().as_secs();
-                format!("no answer for {seconds} s: unserved or slow; {REMEDY}, or raise `silence`")
+                format!(
+                    "no answer for {seconds} s: unserved or slow; let it state a queue, add threads, or raise \
+                     `silence`"
+                )
             }
             _ => error.to_string(),
         })
     }
 }
-
-/// Advice for a consumer that is slow.
-const REMEDY: &str = "let it state a queue, add threads";
 
 #[cfg(test)]
 mod tests {

@@ -74,7 +74,7 @@ fn a_queue_at_the_consumer_keeps_the_newest_events_and_the_connection() {
     eventually("all are queued", || queue().queued == 100);
     assert_eq!((queue().waiting, queue().undelivered.lost), (2, 97));
 
-    // Its thread is free to answer, unlike that of a consumer whose callback also blocks, but without a queue.
+    // Its thread is free to answer, unlike that of a consumer without a queue whose callback blocks, too.
     let (callback, entered, also_leave) = gated();
     let silent = remote(&stuck, &host).consumer(&Filter::event(ALARM));
     let silent = silent.subscribe(&stuck.poa, callback).unwrap();
