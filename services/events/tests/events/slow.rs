@@ -37,13 +37,14 @@ fn channel() -> EventChannel {
     lanes.limits(limits).build().unwrap()
 }
 
-/// A callback that sends the first octets of its events, and returns when the sender of the gate sends or is
-/// dropped; the octets; the gate.
-fn gated() -> (
-    impl Fn(&[EventView<'_>]) + Send + Sync,
-    mpsc::Receiver<Vec<u8>>,
-    mpsc::Sender<()>,
-) {
+/// The test's side of a callback that returns when this has been dropped.
+struct Watched {
+    /// First octets of the events of each call.
+    seen: mpsc::Receiver<Vec<u8>>,
+    leave: mpsc::Sender<()>,
+}
+
+fn gated() -> (impl Fn(&[EventView<'_>]) + Send + Sync, Watched) {
     let ((sender, seen), (leave, gate)) = (mpsc::channel(), mpsc::channel::<()>());
     let gate = Mutex::new(gate);
     let callback = move |events: &[EventView<'_>]| {
@@ -52,14 +53,14 @@ fn gated() -> (
         let _ = sender.send(first.collect());
         let _ = gate.lock().unwrap().recv();
     };
-    (callback, seen, leave)
+    (callback, Watched { seen, leave })
 }
 
 #[test]
 fn a_queue_at_the_consumer_keeps_the_newest_events_and_the_connection() {
     let host = host(channel());
     let [slow, stuck] = [(); 2].map(|()| client());
-    let (callback, seen, leave) = gated();
+    let (callback, Watched { seen, leave }) = gated();
     let tracks = Filter::event(TRACK);
     let queued = remote(&slow, &host)
         .consumer(&tracks)
@@ -75,12 +76,12 @@ fn a_queue_at_the_consumer_keeps_the_newest_events_and_the_connection() {
     assert_eq!((queue().waiting, queue().undelivered.lost), (2, 97));
 
     // Its thread is free to answer, unlike that of a consumer without a queue whose callback blocks, too.
-    let (callback, entered, also_leave) = gated();
+    let (callback, also) = gated();
     let silent = remote(&stuck, &host).consumer(&Filter::event(ALARM));
     let silent = silent.subscribe(&stuck.poa, callback).unwrap();
     assert!(silent.statistics().is_none());
     host.channel.push_octets(ALARM, &[0]).unwrap();
-    entered.recv_timeout(LONG).unwrap();
+    also.seen.recv_timeout(LONG).unwrap();
     eventually("disconnected", || host.channel.statistics().disconnected == 1);
     assert!(queued.is_connected().unwrap());
     let reason = host
@@ -95,7 +96,7 @@ fn a_queue_at_the_consumer_keeps_the_newest_events_and_the_connection() {
         "{reason}"
     );
 
-    drop((leave, also_leave));
+    drop((leave, also));
     assert_eq!([(); 2].map(|()| seen.recv_timeout(LONG).unwrap()), [[98], [99]]);
     eventually("delivered", || queue().delivered == 3);
     assert_eq!(queue().waiting, 0);
@@ -104,7 +105,7 @@ fn a_queue_at_the_consumer_keeps_the_newest_events_and_the_connection() {
 #[test]
 fn a_queue_that_disconnects_ends_the_subscription() {
     let (host, slow) = (host(channel()), client());
-    let (callback, seen, leave) = gated();
+    let (callback, Watched { seen, leave }) = gated();
     let tracks = Filter::event(TRACK);
     let channel = remote(&slow, &host);
     let queued = channel.consumer(&tracks).queue(1, Overflow::Disconnect);
@@ -129,7 +130,7 @@ fn a_queue_that_disconnects_ends_the_subscription() {
 #[test]
 fn a_subscription_ends_while_its_queue_blocks() {
     let (host, slow) = (host(channel()), client());
-    let (callback, seen, leave) = gated();
+    let (callback, Watched { seen, leave }) = gated();
     let queued = remote(&slow, &host)
         .consumer(&Filter::event(TRACK))
         .queue(1, Overflow::Block(4 * LONG));
@@ -147,7 +148,7 @@ fn a_subscription_ends_while_its_queue_blocks() {
 #[test]
 fn sets_stay_together_in_a_queue_and_single_events_do_not() {
     let (host, slow) = (host(channel()), client());
-    let (callback, seen, leave) = gated();
+    let (callback, Watched { seen, leave }) = gated();
     let pair = Filter::all_of([Filter::event(TRACK), Filter::event(ALARM)]);
     let queued = remote(&slow, &host)
         .consumer(&pair)
