@@ -289,8 +289,7 @@ impl Orb {
     /// # Ok::<(), punctual_orb::OrbError>(())
     /// ```
     pub fn thread_scheduling(&self) -> impl Fn(Priority) -> Option<Scheduling> + Clone + Send + Sync + use<> {
-        let configuration = Arc::clone(&self.core().configuration);
-        move |priority| configuration.scheduling(configuration.scheduling_class, priority)
+        self.core().thread_scheduling()
     }
 
     /// Returns the priority and policies of the calling thread.

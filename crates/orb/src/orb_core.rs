@@ -9,7 +9,7 @@ use punctual_inspect::{
     ContractState, InspectedAt, Inspection, Inspector, LaneSnapshot, SchedulerState, Shown, Snapshot,
 };
 use punctual_lane::{LaneConfig, LaneEndpoint, LaneMode, SocketOptions, ThreadsConfig};
-use punctual_os::PiMutex;
+use punctual_os::{PiMutex, Scheduling};
 use punctual_transport::{Protocol, Transports};
 use punctual_types::Priority;
 
@@ -129,6 +129,14 @@ impl OrbCore {
             })?;
         }
         Ok(core)
+    }
+
+    /// Scheduling of the threads of lanes by their CORBA priority.
+    pub(crate) fn thread_scheduling(
+        &self,
+    ) -> impl Fn(Priority) -> Option<Scheduling> + Clone + Send + Sync + use<> {
+        let configuration = Arc::clone(&self.configuration);
+        move |priority| configuration.scheduling(configuration.scheduling_class, priority)
     }
 
     /// Counters of all lanes and of the client side.

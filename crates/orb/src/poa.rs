@@ -21,7 +21,9 @@ pub use self::{
 use std::sync::Arc;
 
 use punctual_cdr::Ior;
+use punctual_os::Scheduling;
 use punctual_stub::{Interface, ObjectRef, Skeleton};
+use punctual_types::Priority;
 
 use crate::{OrbError, client::Reference, orb_core::OrbCore, poa_core::PoaCore, unstarted_servers};
 
@@ -141,6 +143,22 @@ impl Poa {
     /// ```
     pub fn is_served(&self) -> bool {
         !unstarted_servers::has(&self.core.pool)
+    }
+
+    /// Returns the scheduling that threads of the ORB of this adapter have at a CORBA priority:
+    /// [`Orb::thread_scheduling`](crate::Orb::thread_scheduling).
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// use punctual_os::SchedulingClass;
+    /// use punctual_types::Priority;
+    ///
+    /// let scheduling = Orb::builder().build()?.root_poa().thread_scheduling();
+    /// assert_eq!(scheduling(Priority::MAX).map(|threads| threads.class), Some(SchedulingClass::Fifo));
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn thread_scheduling(&self) -> impl Fn(Priority) -> Option<Scheduling> + Clone + Send + Sync + use<> {
+        self.orb.thread_scheduling()
     }
 
     /// Returns the id of the object to which a reference of this adapter refers.

@@ -409,4 +409,8 @@ table! {
          again later, not inside an upcall of the same program";
     CONTEXT_VALUE_MISSING = 142, Marshal,
         "the last context property has a name, but no value; the client's ORB must send them in pairs";
+    REPLIES_LATE = 143, Timeout,
+        "no reply arrived before the deadline of the call, but replies to earlier calls did, after theirs: the \
+         server is slow; look with `punctual top` at what its lane does, give it more threads, or raise the \
+         timeout (the operation may still be executed)";
 }

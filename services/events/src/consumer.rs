@@ -301,6 +301,20 @@ impl Consumer {
         }
     }
 
+    /// Queues a set that the filter of a channel of another process has passed.
+    pub(crate) fn offer_set(&self, events: impl Iterator<Item = Arc<Event>>) -> Offered {
+        let mut state = self.state.lock();
+        if !state.is_connected {
+            return Offered::Ignored;
+        }
+        let mut passed = std::mem::take(&mut state.passed);
+        passed.extend(events);
+        let offered = self.enqueue(&mut state, &mut passed, None, true);
+        passed.clear();
+        state.passed = passed;
+        offered
+    }
+
     fn count_lost(&self, state: &mut State, events: usize) {
         let events = events as u64;
         if events > 0 {
@@ -531,7 +545,7 @@ impl Consumer {
     }
 
     pub(crate) fn statistics(&self) -> ConsumerStatistics {
-        let last_failure = self.replies.lock().error;
+        let unanswered = self.replies.lock().failure();
         let state = self.state.lock();
         ConsumerStatistics {
             id: self.id,
@@ -548,7 +562,7 @@ impl Consumer {
             sets: self.counters.sets.load(Relaxed),
             undelivered: self.counters.undelivered.get(),
             late: self.counters.late.load(Relaxed),
-            error: state.error.or(last_failure).map(|error| error.to_string()),
+            error: state.error.map(|error| error.to_string()).or(unanswered),
         }
     }
 }

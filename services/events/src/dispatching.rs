@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual::{LinearMapping, Orb, Priority, PriorityMapping, rtscheduling::Time};
+use punctual::{LinearMapping, Orb, Poa, Priority, PriorityMapping, rtscheduling::Time};
 use punctual_dispatch::{Cancellation, Command, Dispatcher, Execution, Hopeless, Level, Qos};
 use punctual_os::{PiMutex, Scheduling, clock::later};
 
@@ -364,6 +364,11 @@ impl Mapping {
     /// Settings like those of an ORB's lanes.
     pub(crate) fn of(orb: &Orb) -> Self {
         Self(Arc::new(orb.thread_scheduling()))
+    }
+
+    /// Like [`Self::of`], for the ORB of an adapter.
+    pub(crate) fn of_adapter(poa: &Poa) -> Self {
+        Self(Arc::new(poa.thread_scheduling()))
     }
 
     pub(crate) fn scheduling(&self, priority: Priority) -> Result<Scheduling, EventError> {

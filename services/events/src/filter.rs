@@ -107,6 +107,13 @@ impl Item {
 }
 
 impl Filter {
+    /// Whether it delivers several events as one set.
+    pub(crate) fn collects_sets(&self) -> bool {
+        self.items
+            .iter()
+            .any(|item| matches!(item, Item::Group(Group::Conjunction, _)))
+    }
+
     /// Events of a type, of every source.
     pub fn event(event_type: EventType) -> Self {
         let source = SourceId::ANY;

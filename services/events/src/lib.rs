@@ -30,7 +30,7 @@
 //! | How are dead consumers found? | `liveness.rs` |
 //! | What do programs call? | `topic.rs`, `publisher.rs`, `subscription.rs` |
 //! | How do events pass from channel to channel? | `gateway/`, over UDP and multicast `gateway/datagram/`; loops `identity.rs`, queue of a gateway `outbox.rs`, as objects `servants/federation.rs` |
-//! | How do other processes take part? | `servants.rs`; as a client `remote.rs`; observers `observers.rs`; counters `inspection.rs` |
+//! | How do other processes take part? | `servants.rs`; as a client `remote.rs`, with a queue `remote/queue.rs`; observers `observers.rs`; counters `inspection.rs` |
 
 mod adoption;
 mod backlog;
@@ -83,7 +83,7 @@ pub use gateway::{
 pub use identity::Seen;
 pub use limits::{ChannelLimits, ConsumerTolerance, GatewayLimits, OctetLimits};
 pub use publisher::Publisher;
-pub use remote::{RemoteChannel, RemoteSubscription, RemoteSupplier};
+pub use remote::{RemoteChannel, RemoteSubscription, RemoteSubscriptionBuilder, RemoteSupplier};
 pub use servants::Served;
 pub use settings::{Dispatching, Lane, Overflow};
 pub use statistics::{ChannelStatistics, ConsumerStatistics, Refusals, Undelivered};

@@ -71,8 +71,9 @@ pub struct ConsumerTolerance {
     pub lost: u64,
     /// Interval at which consumers of other processes are asked whether they exist; default 5 s. Zero: never.
     pub ping: Duration,
-    /// Time after which a consumer that does not answer is disconnected; default 30 s. One that cannot be
-    /// reached at all is disconnected after `failures` questions in a row.
+    /// Time after which a consumer that does not answer is disconnected; default 30 s. Answers that come
+    /// later than [`ChannelLimits::send_timeout`] count. One that cannot be reached at all is disconnected
+    /// after `failures` questions in a row.
     pub silence: Duration,
 }
 

@@ -1,5 +1,7 @@
 //! A channel of another process, as its suppliers and consumers use it.
 
+mod queue;
+
 use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering::Relaxed},
@@ -10,8 +12,9 @@ use punctual::{
     at_priority,
 };
 
+use self::queue::Queue;
 use crate::{
-    EventError, Filter,
+    ConsumerStatistics, EventError, Filter, Overflow,
     rtec::punctual_events::NamedSupplierRef,
     rtec::rtec_event_channel_admin::{
         ConsumerQos, EventChannelRef, ProxyPushConsumerRef, ProxyPushSupplierRef, Publication, SupplierQos,
@@ -49,6 +52,11 @@ impl RemoteChannel {
     /// Subscribes to the events that a filter accepts. An object of `poa` receives them, on the threads of
     /// its pool; the channel delivers them with the priority of the calling thread.
     ///
+    /// The callback runs on the thread that receives, which is the shortest way. While it is slower than the
+    /// events come, the rest waits in the buffers of the sockets, megabytes long, and gets older and older:
+    /// the queue of the channel, and its overflow rule, bound only what waits there. For a consumer that may
+    /// be slow, state a queue in this process: [`consumer`](Self::consumer).
+    ///
     /// # Errors
     /// The channel refuses the filter or another consumer, or a call fails.
     /// [`EventError::ConsumerWithoutLane`]: the pool of `poa` has lanes, but none of this priority.
@@ -61,12 +69,51 @@ impl RemoteChannel {
         self.connect(poa, filter, false, callback)
     }
 
+    /// Begins a subscription to the events that a filter accepts, with settings that
+    /// [`subscribe`](Self::subscribe) does not have.
+    ///
+    /// ```no_run
+    /// use punctual::Orb;
+    /// use punctual_events::{EventType, Filter, Overflow, RemoteChannel};
+    ///
+    /// let orb = Orb::builder().listen("iiop://localhost").build()?;
+    /// let pool = orb.threadpool().threads(1).build()?;
+    /// let poa = orb.root_poa().child("consumers").threadpool(&pool).build()?;
+    /// let channel = RemoteChannel::new(orb.resolve("corbaloc::localhost:2830/Events")?);
+    /// let tracks = channel.consumer(&Filter::event(EventType(16))).queue(2, Overflow::DropOldest);
+    /// let display = tracks.subscribe(&poa, |_| {
+    ///     // The newest two of the events that come meanwhile are next.
+    ///     std::thread::sleep(std::time::Duration::from_millis(50));
+    /// })?;
+    /// println!("{:?}", display.statistics().map(|queue| queue.undelivered.lost));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn consumer(&self, filter: &Filter) -> RemoteSubscriptionBuilder {
+        RemoteSubscriptionBuilder {
+            channel: self.clone(),
+            filter: filter.clone(),
+            queue: None,
+        }
+    }
+
     /// Like [`subscribe`](Self::subscribe), as a gateway: observers do not hear of it.
     pub(crate) fn connect(
         &self,
         poa: &Poa,
         filter: &Filter,
         is_gateway: bool,
+        callback: impl Fn(&[EventView<'_>]) + Send + Sync + 'static,
+    ) -> Result<RemoteSubscription, EventError> {
+        self.connect_queued(poa, filter, is_gateway, None, callback)
+    }
+
+    /// Like [`connect`](Self::connect), for a callback that only fills the queue, if there is one.
+    fn connect_queued(
+        &self,
+        poa: &Poa,
+        filter: &Filter,
+        is_gateway: bool,
+        queue: Option<Arc<Queue>>,
         callback: impl Fn(&[EventView<'_>]) + Send + Sync + 'static,
     ) -> Result<RemoteSubscription, EventError> {
         let is_over = Arc::new(AtomicBool::new(false));
@@ -85,10 +132,11 @@ impl RemoteChannel {
             poa: poa.clone(),
             consumer: consumer.clone(),
             is_over,
+            queue,
         };
         let connected = subscription.proxy.connect_push_consumer(Some(&consumer), &qos);
         connected.map_err(|error| EventError::Refused(error.to_string()))?;
-        subscription.check_lane()?;
+        subscription.check_priority()?;
         Ok(subscription)
     }
 
@@ -147,13 +195,66 @@ impl<F: Fn(&[EventView<'_>]) + Send + Sync + 'static> PushConsumer for Callback<
     }
 }
 
-/// A subscription to a channel of another process; dropping it ends it.
+/// Settings of a subscription to a channel of another process: [`RemoteChannel::consumer`] has an example.
+#[must_use = "a subscription begins with `subscribe`"]
+pub struct RemoteSubscriptionBuilder {
+    channel: RemoteChannel,
+    filter: Filter,
+    queue: Option<(usize, Overflow)>,
+}
+
+impl RemoteSubscriptionBuilder {
+    /// Has events wait in a queue of this process, of this length and with this overflow rule, until a thread
+    /// of its own has called the callback, with one event, or one set of a conjunction, at a time. The thread
+    /// has the priority at which the channel delivers (the lowest, if that is a channel of another vendor),
+    /// and the scheduling of the ORB's lanes. The thread that receives only fills the queue: it is free for
+    /// further events, and to answer that the consumer exists. The rule also applies beyond
+    /// [`OctetLimits::queue`](crate::OctetLimits::queue) (4 MiB). Default: no queue, and the callback runs on
+    /// the thread that receives.
+    ///
+    /// Under [`Overflow::Block`] the thread that receives waits for room, and the sockets fill meanwhile.
+    /// Under [`Overflow::Disconnect`] the subscription ends: [`RemoteSubscription::is_connected`] is false.
+    pub fn queue(mut self, events: usize, overflow: Overflow) -> Self {
+        self.queue = Some((events, overflow));
+        self
+    }
+
+    /// Subscribes, as [`RemoteChannel::subscribe`] does.
+    ///
+    /// # Errors
+    /// As for [`RemoteChannel::subscribe`]. The queue is longer than 65,536 events, the default of
+    /// [`ChannelLimits::queue`](crate::ChannelLimits::queue), or its thread cannot be started.
+    pub fn subscribe(
+        self,
+        poa: &Poa,
+        callback: impl Fn(&[EventView<'_>]) + Send + Sync + 'static,
+    ) -> Result<RemoteSubscription, EventError> {
+        let Self {
+            channel,
+            filter,
+            queue,
+        } = self;
+        let Some((events, overflow)) = queue else {
+            return channel.subscribe(poa, &filter, callback);
+        };
+        let queue = Arc::new(Queue::start(poa, &filter, (events, overflow), callback)?);
+        let filled = Arc::clone(&queue);
+        channel.connect_queued(poa, &filter, false, Some(queue), move |events| {
+            filled.push(events)
+        })
+    }
+}
+
+/// A subscription to a channel of another process; dropping it ends it, without waiting for a callback of a
+/// queue that is being executed.
 #[must_use = "the subscription ends when this is dropped"]
 pub struct RemoteSubscription {
     proxy: ProxyPushSupplierRef,
     poa: Poa,
     consumer: PushConsumerRef,
     is_over: Arc<AtomicBool>,
+    /// Queue between the thread that receives and the callback.
+    queue: Option<Arc<Queue>>,
 }
 
 impl RemoteSubscription {
@@ -168,7 +269,17 @@ impl RemoteSubscription {
         if !self.poa.is_served() && !is_called_back {
             return Err(EventError::ConsumerUnserved);
         }
-        Ok(!self.is_over.load(Relaxed) && !self.proxy.as_object().non_existent()?)
+        let is_over = self.is_over.load(Relaxed) || self.queue.as_ref().is_some_and(|queue| queue.is_over());
+        Ok(!is_over && !self.proxy.as_object().non_existent()?)
+    }
+
+    /// Returns the counters of its [queue](RemoteSubscriptionBuilder::queue) in this process; `None`: it has
+    /// none. Those of its queue in the channel are among the
+    /// [statistics of the channel](crate::ChannelStatistics::consumers).
+    ///
+    /// [`RemoteChannel::consumer`] has an example.
+    pub fn statistics(&self) -> Option<ConsumerStatistics> {
+        self.queue.as_ref().map(|queue| queue.statistics())
     }
 
     /// Sets the name that the channel's statistics show, and by which a schedule that the channel
@@ -180,11 +291,12 @@ impl RemoteSubscription {
     /// lane of its pool has.
     pub fn set_name(&self, name: &str) -> Result<(), EventError> {
         self.proxy().set_name(name)?;
-        self.check_lane()
+        self.check_priority()
     }
 
-    /// Examines whether a lane receives what the channel sends.
-    fn check_lane(&self) -> Result<(), EventError> {
+    /// Examines whether a lane receives what the channel sends, and gives the queue the priority at which it
+    /// sends.
+    fn check_priority(&self) -> Result<(), EventError> {
         let priority = match self.proxy().priority() {
             Ok(priority) => priority,
             // A channel of another vendor does not tell.
@@ -202,7 +314,10 @@ impl RemoteSubscription {
         let lacks_lane = |conflict: &PolicyConflict| conflict.reason == Minor::NO_ENDPOINT_FOR_PRIORITY;
         match conflicts.iter().any(lacks_lane) {
             true => Err(EventError::ConsumerWithoutLane(priority)),
-            false => Ok(()),
+            false => self
+                .queue
+                .as_ref()
+                .map_or(Ok(()), |queue| queue.deliver_at(priority)),
         }
     }
 
@@ -232,6 +347,10 @@ impl Drop for RemoteSubscription {
     fn drop(&mut self) {
         // The channel may have ended, and so may the ORB.
         let _ = self.proxy.disconnect_push_supplier();
+        // A thread that waits for room, for which the adapter would wait, goes on.
+        if let Some(queue) = &self.queue {
+            queue.end();
+        }
         let _ = self.poa.deactivate(&self.consumer);
     }
 }

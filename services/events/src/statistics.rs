@@ -149,7 +149,7 @@ pub struct ConsumerStatistics {
     pub undelivered: Undelivered,
     /// Number of delivered events whose callback returned after their deadline.
     pub late: u64,
-    /// Why its last delivery failed, or the last [query](crate::ConsumerTolerance::ping) of its existence;
-    /// `None`: the last ones succeeded.
+    /// Why its last delivery failed, or the last [query](crate::ConsumerTolerance::ping) of its existence,
+    /// such as that it answers late; `None`: the last ones succeeded.
     pub error: Option<String>,
 }

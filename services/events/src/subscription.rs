@@ -276,6 +276,11 @@ impl Subscription {
         self.core.suspend(&self.consumer, false);
     }
 
+    /// Ends it before it is dropped.
+    pub(crate) fn end(&self) {
+        self.core.unsubscribe(&self.consumer);
+    }
+
     /// Returns the counters of the consumer.
     pub fn statistics(&self) -> crate::ConsumerStatistics {
         self.consumer.statistics()
@@ -284,7 +289,7 @@ impl Subscription {
 
 impl Drop for Subscription {
     fn drop(&mut self) {
-        self.core.unsubscribe(&self.consumer);
+        self.end();
     }
 }
 

@@ -267,8 +267,14 @@ fn await_reply(
         WaitStrategy::Blocking => None,
         WaitStrategy::Serving => Some(serve_until_readable::<RequestDispatcher>),
     };
+    let mut late_replies = false;
+    let until_timeout = |error: SystemException, late_replies: bool| match late_replies {
+        true => only_late_replies(error),
+        false => error,
+    };
     loop {
-        match connection.receive(context.deadlines.reply, serve)? {
+        let event = connection.receive(context.deadlines.reply, serve);
+        match event.map_err(|error| until_timeout(error, late_replies))? {
             connection::Event::Reply(reply)
                 if reply.request_id == request_id && reply.header.message_type == wanted =>
             {
@@ -278,7 +284,10 @@ fn await_reply(
             connection::Event::MessageError => return Ok(Err(CallEnd::Rejected)),
             // The late reply to a call that has timed out, or part of a reply. The connection refuses
             // anything else. The server may have sent many of them before the next read checks the time.
-            _ => check_reply_time(context)?,
+            event => {
+                late_replies |= matches!(event, connection::Event::Reply(_));
+                check_reply_time(context).map_err(|error| until_timeout(error, late_replies))?;
+            }
         }
     }
 }
@@ -299,6 +308,15 @@ fn report_unserved_objects(connection: &mut ClientConnection, context: CallConte
     if waits_here && connection.is_silent_for(patience) {
         NOTICE.send();
     }
+}
+
+/// Returns the exception of a wait in which only late replies to earlier calls have arrived.
+#[cold]
+fn only_late_replies(mut error: SystemException) -> SystemException {
+    if error.minor == Minor::REPLY_TIMED_OUT {
+        error.minor = Minor::REPLIES_LATE;
+    }
+    error
 }
 
 #[cold]

@@ -5,7 +5,7 @@ use std::{
     time::Instant,
 };
 
-use punctual::{Orb, Priority};
+use punctual::{Orb, Poa, Priority};
 use punctual_os::{PiMutex, ThreadSpec};
 
 use super::{Core, Counters, EventChannel};
@@ -73,6 +73,12 @@ impl ChannelBuilder {
     /// ```
     pub fn orb(mut self, orb: &Orb) -> Self {
         self.mapping = Mapping::of(orb);
+        self
+    }
+
+    /// Like [`orb`](Self::orb), with the ORB of an adapter.
+    pub(crate) fn adapter(mut self, poa: &Poa) -> Self {
+        self.mapping = Mapping::of_adapter(poa);
         self
     }
 

@@ -1,11 +1,14 @@
 //! The way of an event to the queues of consumers, and from there to the threads that deliver.
 
-use std::sync::{Arc, Weak, atomic::Ordering::Relaxed};
+use std::{
+    convert::Infallible,
+    sync::{Arc, Weak, atomic::Ordering::Relaxed},
+};
 
 use punctual::rtscheduling::Time;
 use punctual_os::scheduling;
 
-use super::Core;
+use super::{Core, copy_view};
 use crate::{
     EventType,
     backlog::Appended,
@@ -13,7 +16,7 @@ use crate::{
     dispatching::Serve,
     filter::Stimulus,
     routes::{LaneBacklog, Ranks, Routes, Subscriptions},
-    rtec::rtec_event_comm::Event,
+    rtec::rtec_event_comm::{Event, EventView},
 };
 
 impl Core {
@@ -130,7 +133,27 @@ impl Core {
 
     /// Offers an event to a consumer; returns whether it was queued.
     pub(crate) fn offer(self: &Arc<Self>, consumer: &Arc<Consumer>, stimulus: Stimulus<'_>) -> bool {
-        match consumer.offer(stimulus, None, &self.limits) {
+        let offered = consumer.offer(stimulus, None, &self.limits);
+        self.complete(consumer, offered)
+    }
+
+    /// Queues copies of events that a channel of another process has sent to a consumer, as one set.
+    pub(crate) fn offer_set(self: &Arc<Self>, consumer: &Arc<Consumer>, views: &[EventView<'_>]) {
+        let copies = views.iter().map(|view| {
+            let filled = self.pool.fill(|event| {
+                copy_view(event, view, view.header.ttl);
+                Ok::<_, Infallible>(())
+            });
+            let Ok(event) = filled;
+            event
+        });
+        let offered = consumer.offer_set(copies);
+        self.complete(consumer, offered);
+    }
+
+    /// Takes the action that an event demands which was offered to a consumer; returns whether it is queued.
+    fn complete(self: &Arc<Self>, consumer: &Arc<Consumer>, offered: Offered) -> bool {
+        match offered {
             Offered::Ignored | Offered::Lost => false,
             Offered::Queued => true,
             Offered::Replaced => {

@@ -15,6 +15,7 @@ mod liveness;
 mod placement;
 mod reconfiguration;
 mod remote;
+mod slow;
 mod timeouts;
 mod wire;
 

@@ -266,6 +266,39 @@ fn waiting_ends_with_the_time_out_and_the_late_reply_is_dropped() {
     }
 }
 
+/// A server that is slow, and not silent.
+#[test]
+fn a_timeout_tells_whether_replies_to_earlier_calls_came_late() {
+    for timeout in [FINE, COARSE] {
+        let (listener, orb) = (Listener::open(), client());
+        let policies = PolicyOverrides::new().roundtrip_timeout(timeout);
+        let hasty = under(&to(&orb, listener.port), policies);
+        thread::scope(|scope| {
+            let (ended, first_ended) = std::sync::mpsc::channel();
+            let (sent, late_reply_sent) = std::sync::mpsc::channel();
+            scope.spawn(move || {
+                let mut peer = listener.accept();
+                let first = peer.receive().unwrap().request().id;
+                first_ended.recv().unwrap();
+                peer.send(&COMMON.reply(first, 0, |body| body.i32(666)));
+                sent.send(()).unwrap();
+                // It answers no other one.
+                let _ = first_ended.recv();
+            });
+            let times_out = |minor| {
+                let late = timed_out(minor, Completion::Maybe);
+                assert_eq!(ends_after(timeout, || hasty.twice(1)), Err(late));
+            };
+            times_out(Minor::REPLY_TIMED_OUT);
+            ended.send(()).unwrap();
+            late_reply_sent.recv().unwrap();
+            times_out(Minor::REPLIES_LATE);
+            times_out(Minor::REPLY_TIMED_OUT);
+            drop(ended);
+        });
+    }
+}
+
 /// A reply that starts in time and does not end in time.
 #[test]
 fn receiving_ends_with_the_timeout() {
