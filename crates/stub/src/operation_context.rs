@@ -10,6 +10,20 @@ use crate::{ObjectRef, RequestOrigin, Upcall};
 
 /// Encodes, after the arguments of a call, the context properties in force that match the `context` clause of
 /// its operation, as a sequence of names and values.
+///
+/// ```
+/// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
+/// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
+/// # use doubler::{Doubler, DoublerRef};
+/// use punctual_cdr::{Encoder, Endian};
+/// use punctual_stub::{Interface, encode_context};
+///
+/// let doubler: DoublerRef = local::activate(Doubler);
+/// let mut octets = Vec::new();
+/// encode_context(doubler.as_object(), &["user", "sh*"], &mut Encoder::new(&mut octets, Endian::Big))?;
+/// assert_eq!(octets, [0; 4], "no context properties are set");
+/// # Ok::<(), punctual_cdr::CdrError>(())
+/// ```
 pub fn encode_context(
     object: &ObjectRef,
     patterns: &[&str],
