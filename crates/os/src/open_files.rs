@@ -2,7 +2,7 @@
 
 use rustix::{
     event::{EventfdFlags, eventfd},
-    io::fcntl_dupfd_cloexec,
+    io::{Errno, fcntl_dupfd_cloexec},
     process::{Resource, Rlimit, getrlimit, setrlimit},
 };
 
@@ -40,6 +40,15 @@ pub fn provide_table(descriptors: u64) {
     if let (Ok(last), Ok(descriptor)) = (i32::try_from(last), eventfd(0, EventfdFlags::CLOEXEC)) {
         drop(fcntl_dupfd_cloexec(&descriptor, last));
     }
+}
+
+/// Returns whether no further file can be opened now, because of the limit of this process or that of the
+/// system.
+pub fn are_exhausted() -> bool {
+    matches!(
+        eventfd(0, EventfdFlags::CLOEXEC),
+        Err(Errno::MFILE | Errno::NFILE)
+    )
 }
 
 #[cfg(test)]

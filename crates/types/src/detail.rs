@@ -43,14 +43,17 @@ enum Kind {
     Address,
     /// An object key.
     Key,
+    /// Maximum number of octets of a message.
+    Size,
 }
 
-const KINDS: [Kind; 5] = [
+const KINDS: [Kind; 6] = [
     Kind::Priorities,
     Kind::Bands,
     Kind::Refused,
     Kind::Address,
     Kind::Key,
+    Kind::Size,
 ];
 
 /// Octets of a detail; longer ones are cut.
@@ -123,6 +126,13 @@ impl Detail {
         detail
     }
 
+    /// Creates a detail: the maximum number of octets of a message.
+    pub fn size_limit(octets: usize) -> Self {
+        let mut detail = Self::new(Kind::Size);
+        detail.text(&(octets as u64).to_ne_bytes());
+        detail
+    }
+
     fn new(kind: Kind) -> Self {
         Self {
             kind,
@@ -192,6 +202,13 @@ impl fmt::Display for Detail {
             }
             Kind::Address => write!(f, "at {}", self.used().escape_ascii()),
             Kind::Key => write!(f, "the key is `{}`", self.used().escape_ascii()),
+            Kind::Size => {
+                let octets = self
+                    .used()
+                    .first_chunk()
+                    .map_or(0, |octets| u64::from_ne_bytes(*octets));
+                write!(f, "it has more than {octets} octets")
+            }
         }
     }
 }
@@ -345,6 +362,8 @@ mod tests {
         let refused = Detail::refused(priority(7), priority(5));
         let expected = "the request has priority 7, the highest accepted from this client is 5";
         assert_eq!(refused.to_string(), expected);
+        let large = Detail::size_limit(8 << 20);
+        assert_eq!(large.to_string(), "it has more than 8388608 octets");
         assert_eq!(refused.as_refused(), Some((priority(7), priority(5))));
         assert_eq!(Detail::key(b"abcd").as_refused(), None);
         let none = Detail::priorities(priority(7), []).to_string();

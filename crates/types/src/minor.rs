@@ -160,8 +160,8 @@ table! {
     MESSAGE_TRUNCATED = 4, Marshal,
         "the data ends before the value does; check that both sides were compiled from the same IDL";
     MESSAGE_TOO_LARGE = 5, ImpLimit,
-        "the message exceeds the size limit of the ORB that raises this; raise its `max_message_size`, or send \
-         less at a time";
+        "the message exceeds the size limit of the ORB that raises this (8 MiB unless it sets another one); raise \
+         its `max_message_size`, or send less at a time";
     LENGTH_IMPOSSIBLE = 6, Marshal,
         "a length exceeds the data that follows it; check that both sides were compiled from the same IDL";
     BOUND_EXCEEDED = 7, Marshal,
@@ -413,4 +413,7 @@ table! {
         "no reply arrived before the deadline of the call, but replies to earlier calls did, after theirs: the \
          server is slow; look with `punctual top` at what its lane does, give it more threads, or raise the \
          timeout (the operation may still be executed)";
+    DESCRIPTORS_EXHAUSTED = 144, NoResources,
+        "this process may open no further file, and no unused connection was left to be closed; raise the limit \
+         of open files (`ulimit -n`, `LimitNOFILE=`)";
 }

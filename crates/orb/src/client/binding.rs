@@ -4,7 +4,7 @@
 use std::{ops::ControlFlow, sync::Arc, time::Duration};
 
 use punctual_stub::PoliciesInForce;
-use punctual_types::{Priority, SystemException};
+use punctual_types::{Minor, Priority, SystemException};
 
 use super::{
     attempts::Attempt,
@@ -18,7 +18,9 @@ use super::{
     endpoint::Endpoint,
     reference::Reference,
     route::Route,
-    thread_connections::{forget_connections, keep_connection, permit_connection, take_connection},
+    thread_connections::{
+        close_oldest, forget_connections, keep_connection, permit_connection, take_connection,
+    },
 };
 use crate::current;
 
@@ -128,8 +130,16 @@ impl Reference {
         let timeout = self.connect_timeout(context);
         let permit = permit_connection(&self.core.connections, key.band)?;
         let protocols = &context.policies.client_protocols;
-        let connection = ClientConnection::open(key, route.version, protocols, limits, timeout)?;
-        Ok(PooledConnection::new(connection, permit))
+        loop {
+            match ClientConnection::open(key, route.version, protocols, limits, timeout) {
+                Ok(connection) => return Ok(PooledConnection::new(connection, permit)),
+                // Unused connections, such as those to servers that have gone, make room for a used one.
+                Err(error)
+                    if error.minor == Minor::DESCRIPTORS_EXHAUSTED
+                        && close_oldest(&self.core.connections) => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     /// Timeout of connecting.

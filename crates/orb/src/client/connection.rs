@@ -14,6 +14,7 @@ use punctual_giop::{
     connection::{Connection, Event, ReceivedReply, Role},
 };
 use punctual_lane::{CallEnd, NetworkMark};
+use punctual_os::open_files;
 use punctual_sched::NetworkPriorityMapping;
 use punctual_transport::{ProtocolPolicy, Stream};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
@@ -394,6 +395,9 @@ pub(super) fn connect(
         let (kind, minor) = match error.kind() {
             io::ErrorKind::TimedOut => (SystemExceptionKind::Timeout, Minor::CONNECT_TIMED_OUT),
             io::ErrorKind::ConnectionRefused => (SystemExceptionKind::Transient, Minor::CONNECT_REFUSED),
+            _ if open_files::are_exhausted() => {
+                (SystemExceptionKind::NoResources, Minor::DESCRIPTORS_EXHAUSTED)
+            }
             _ => (SystemExceptionKind::Transient, Minor::HOST_UNKNOWN),
         };
         endpoint.named_in(failure(kind, minor, Completion::No))

@@ -1,12 +1,12 @@
 //! Step 6 of a call: the request is encoded.
 
-use punctual_cdr::{Encoder, Endian};
+use punctual_cdr::{CdrError, Encoder, Endian};
 use punctual_giop::{
     MessageType, MessageWriter, OutgoingRequest, ResponseFlags, ServiceContext, Version, begin_body,
     encode_locate_request, encode_request, end_body,
 };
 use punctual_stub::{Call, Phase, Response};
-use punctual_types::{Completion, Priority, SystemException};
+use punctual_types::{Completion, Detail, Minor, Priority, SystemException};
 
 use super::{
     call_context::CallContext,
@@ -99,7 +99,20 @@ impl Reference {
             end_body(encoder, body);
             writer.finish()
         });
-        written.map_err(|error| error.system_exception(Completion::No))
+        written.map_err(|error| self.not_encoded(&error))
+    }
+
+    /// Returns the exception for a request that could not be encoded.
+    #[cold]
+    fn not_encoded(&self, error: &CdrError) -> SystemException {
+        let exception = error.system_exception(Completion::No);
+        match exception.minor {
+            Minor::MESSAGE_TOO_LARGE => {
+                let limit = self.core.configuration.limits.max_message_size;
+                exception.with_detail(&Detail::size_limit(limit))
+            }
+            _ => exception,
+        }
     }
 
     /// Encodes a LocateRequest into `buffer`.

@@ -105,24 +105,32 @@ pub(super) fn permit_connection(
         if let Some(permit) = cache.permit(band) {
             return Ok(permit);
         }
-        let oldest = cache.take_oldest().or_else(|| {
-            THREAD.with_borrow_mut(|thread| {
-                thread
-                    .unused
-                    .take_oldest(|connection| connection.permit().is_of(cache))
-            })
-        });
-        match oldest {
-            Some(connection) => connection.close(),
-            None => {
-                return Err(SystemException::new(
-                    SystemExceptionKind::ImpLimit,
-                    Minor::CLIENT_CONNECTIONS_EXHAUSTED,
-                    Completion::No,
-                ));
-            }
+        if !close_oldest_of(cache) {
+            return Err(SystemException::new(
+                SystemExceptionKind::ImpLimit,
+                Minor::CLIENT_CONNECTIONS_EXHAUSTED,
+                Completion::No,
+            ));
         }
     }
+}
+
+/// Closes the connection of the calling thread's cache that was unused for longest. `false`: none is unused.
+pub(super) fn close_oldest(of_orb: &Arc<ConnectionCache>) -> bool {
+    let lane = THREAD.with_borrow(|thread| thread.lane.clone());
+    close_oldest_of(lane.as_ref().unwrap_or(of_orb))
+}
+
+fn close_oldest_of(cache: &Arc<ConnectionCache>) -> bool {
+    let oldest = cache.take_oldest().or_else(|| {
+        THREAD.with_borrow_mut(|thread| {
+            let unused = &mut thread.unused;
+            unused.take_oldest(|connection| connection.permit().is_of(cache))
+        })
+    });
+    let found = oldest.is_some();
+    oldest.into_iter().for_each(PooledConnection::close);
+    found
 }
 
 /// Drops the unused connections to a server that has closed one gracefully: it will have closed all.

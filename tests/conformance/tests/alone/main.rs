@@ -25,6 +25,7 @@ static ALLOCATOR: punctual_os::CountingAllocator = punctual_os::CountingAllocato
 fn main() -> ExitCode {
     runner::run_isolated(&test_list![
         descriptors::a_client_that_has_gone_leaves_no_descriptor,
+        descriptors::unused_connections_make_room_where_no_descriptor_is_free,
         flight_recorder::a_call_leaves_its_records_on_both_sides,
         inversion_sources::connection_cache_low_priority_connections_come_first_only_without_lanes,
         inversion_sources::reactor_requests_are_told_apart_only_with_lanes,

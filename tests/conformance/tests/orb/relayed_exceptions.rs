@@ -1,7 +1,8 @@
 //! Servants that pass on the exception of a call of their own: what their clients receive.
 
 use punctual::{
-    Completion, Minor, ObjectRef, Priority, PriorityModel, SystemException, SystemExceptionKind as Kind,
+    Completion, Limits, Minor, ObjectRef, Priority, PriorityModel, SystemException,
+    SystemExceptionKind as Kind,
     any::{Any, Kind as TypeKind, TypeCode},
     dynamic::{DynamicServant, RequestError, Upcall},
 };
@@ -12,7 +13,7 @@ use punctual_fixtures::{
     priority,
     real_time::{RealTime, ordinary_client},
     recorder::resolve,
-    server::{Profile, Server, Setup, client, reference},
+    server::{Profile, Server, Setup, client, client_with, reference},
     wire::DIALECTS,
 };
 
@@ -104,6 +105,20 @@ fn the_text_names_the_lane_that_raised_it() {
             .to_string();
         assert!(shared.contains(&at), "{shared}");
     }
+}
+
+/// The limit is the client's own, and nothing is sent.
+#[test]
+fn the_text_states_the_limit_that_a_request_exceeds() {
+    let server = Server::start();
+    let client = client_with(Limits::default().max_message_size(4096));
+    let text = server
+        .reference_for(&client)
+        .reverse(&[1; 1024])
+        .unwrap_err()
+        .to_string();
+    assert!(text.ends_with("(it has more than 4096 octets)"), "{text}");
+    assert!(!text.contains("raised by the server"), "{text}");
 }
 
 /// Passes on the exception of a call of its own, or refuses.
