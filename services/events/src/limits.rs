@@ -1,4 +1,4 @@
-//! Limits of a channel: of its numbers and memory, of the patience with consumers, and of gateways.
+//! Limits of a channel: of its numbers and memory, of waits for consumers, and of gateways.
 
 use std::time::Duration;
 

@@ -296,16 +296,16 @@ fn await_reply(
 /// of its ORB: a server that calls them back would wait for this thread, which waits for the server.
 #[cold]
 fn report_unserved_objects(connection: &mut ClientConnection, context: CallContext<'_>) {
-    const PATIENCE: Duration = Duration::from_secs(2);
+    const WAIT: Duration = Duration::from_secs(2);
     static NOTICE: Notice = Notice::new(
         "punctual: a call has had no reply for a while, and no thread serves the objects of this ORB; if the \
          server calls one of them before it replies, both wait for each other: call `orb.run()` on another \
          thread, or give the adapter a thread pool\n",
     );
     let half = |deadline: Deadline| deadline.left() / 2;
-    let patience = context.deadlines.reply.map_or(PATIENCE, half).min(PATIENCE);
+    let wait = context.deadlines.reply.map_or(WAIT, half).min(WAIT);
     let waits_here = context.policies.wait_strategy == WaitStrategy::Blocking;
-    if waits_here && connection.is_silent_for(patience) {
+    if waits_here && connection.is_silent_for(wait) {
         NOTICE.send();
     }
 }
