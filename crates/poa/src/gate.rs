@@ -229,7 +229,7 @@ mod loom_tests {
     }
 
     /// A thread that watches sees the request inside, or the request has left before; in the first case,
-    /// whoever leaves last announces it, also if the gate is closed meanwhile.
+    /// the last one to leave announces it, also if the gate is closed meanwhile.
     #[test]
     fn no_departure_from_a_watched_gate_is_missed() {
         loom::model(|| {

@@ -1,21 +1,21 @@
 // Generated from IDL by Punctual; changes here are lost.
 
-/// IDL `interface Desk`.
+/// IDL `interface Bank`.
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
-pub trait Desk: ::core::marker::Send + ::core::marker::Sync + 'static {
-    /// IDL `Desk::open`.
+pub trait Bank: ::core::marker::Send + ::core::marker::Sync + 'static {
+    /// IDL `Bank::open`.
     fn open(
         &self,
         name: &str,
     ) -> ::core::result::Result<i32, ::punctual::rt::SystemException>;
 }
-/// A reference to an object that supports `Desk`.
+/// A reference to an object that supports `Bank`.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
-pub struct DeskRef(::punctual::rt::ObjectRef);
+pub struct BankRef(::punctual::rt::ObjectRef);
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
-impl DeskRef {
-    /// IDL `Desk::open`.
+impl BankRef {
+    /// IDL `Bank::open`.
     pub fn open(
         &self,
         name: &str,
@@ -66,9 +66,9 @@ impl DeskRef {
     }
 }
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
-impl ::punctual::rt::Interface for DeskRef {
-    const REPOSITORY_ID: &'static str = "IDL:Desk:1.0";
-    const SUPPORTED_IDS: &'static [&'static str] = &["IDL:Desk:1.0"];
+impl ::punctual::rt::Interface for BankRef {
+    const REPOSITORY_ID: &'static str = "IDL:Bank:1.0";
+    const SUPPORTED_IDS: &'static [&'static str] = &["IDL:Bank:1.0"];
     fn from_object(object: ::punctual::rt::ObjectRef) -> Self {
         Self(object)
     }
@@ -77,26 +77,26 @@ impl ::punctual::rt::Interface for DeskRef {
     }
 }
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
-impl ::core::ops::Deref for DeskRef {
+impl ::core::ops::Deref for BankRef {
     type Target = ::punctual::rt::ObjectRef;
     fn deref(&self) -> &::punctual::rt::ObjectRef {
         &self.0
     }
 }
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
-impl ::core::convert::AsRef<::punctual::rt::ObjectRef> for DeskRef {
+impl ::core::convert::AsRef<::punctual::rt::ObjectRef> for BankRef {
     fn as_ref(&self) -> &::punctual::rt::ObjectRef {
         &self.0
     }
 }
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
-impl ::punctual::rt::HasIor for DeskRef {
+impl ::punctual::rt::HasIor for BankRef {
     fn ior(&self) -> &::punctual::rt::Ior {
         <::punctual::rt::ObjectRef as ::punctual::rt::HasIor>::ior(&self.0)
     }
 }
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
-impl ::punctual::rt::FromIor for DeskRef {
+impl ::punctual::rt::FromIor for BankRef {
     fn from_ior(
         ior: ::punctual::rt::Ior,
         decoder: &::punctual::rt::Decoder<'_>,
@@ -106,24 +106,24 @@ impl ::punctual::rt::FromIor for DeskRef {
     }
 }
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
-impl ::punctual::rt::TypedReference for DeskRef {
+impl ::punctual::rt::TypedReference for BankRef {
     fn type_code() -> ::punctual::rt::TypeCode {
-        ::punctual::rt::TypeCode::interface("IDL:Desk:1.0", "Desk")
+        ::punctual::rt::TypeCode::interface("IDL:Bank:1.0", "Bank")
     }
 }
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
-impl<S: Desk> ::punctual::rt::Skeleton<S> for DeskRef {
+impl<S: Bank> ::punctual::rt::Skeleton<S> for BankRef {
     fn dispatch(
         servant: &S,
         upcall: &mut ::punctual::rt::Upcall<'_, '_>,
     ) -> ::core::result::Result<(), ::punctual::rt::SystemException> {
-        fn serve_open<S: Desk>(
+        fn serve_open<S: Bank>(
             servant: &S,
             upcall: &mut ::punctual::rt::Upcall<'_, '_>,
         ) -> ::core::result::Result<(), ::punctual::rt::SystemException> {
             let name = upcall.argument::<&str>()?;
             let _context = upcall.context()?;
-            match <S as Desk>::open(servant, name) {
+            match <S as Bank>::open(servant, name) {
                 Ok(result) => {
                     upcall.reply(|reply| ::punctual::rt::Encode::encode(&result, reply))
                 }
