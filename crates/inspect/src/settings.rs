@@ -153,13 +153,12 @@ impl Inspection {
         }
     }
 
-    /// Settings that the environment requests.
+    /// Settings that the environment requests; `None` if the variable is not set, or empty.
     ///
     /// # Errors
-    /// [`InspectError`] if the value is empty or a relative path: `punctual top` would search another folder
-    /// for it.
+    /// [`InspectError`] if the value is a relative path: `punctual top` would search another folder for it.
     pub fn from_environment() -> Option<Result<Self, InspectError>> {
-        let folder = env::var_os(Self::ENVIRONMENT)?;
+        let folder = env::var_os(Self::ENVIRONMENT).filter(|folder| !folder.is_empty())?;
         Some(Self::in_folder(Path::new(&folder)))
     }
 

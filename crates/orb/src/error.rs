@@ -306,8 +306,14 @@ pub enum ResolveError {
     #[error("this ORB has no initial reference `{0}`")]
     UnknownInitialReference(String),
     /// The object exists but has a different interface.
-    #[error("the object does not support {wanted}; its reference states `{found}`")]
+    #[error(
+        "{}the object does not support {wanted}; its reference states `{found}`: resolve it as a reference of \
+         that interface, or look up another object",
+        quoted(.text)
+    )]
     WrongInterface {
+        /// The text that was to be resolved, if it is a URL.
+        text: String,
         /// Requested repository id.
         wanted: &'static str,
         /// Repository id in the reference.
@@ -317,21 +323,47 @@ pub enum ResolveError {
 
 impl From<SystemException> for ResolveError {
     fn from(exception: SystemException) -> Self {
-        let text = String::new();
+        let (text, exception) = (String::new(), exception.of_call());
         Self::Call { text, exception }
+    }
+}
+
+/// What a servant raises that could not resolve a reference: the exception of a failed call, otherwise
+/// BAD_PARAM for texts that are no references, and INV_OBJREF for those of other objects.
+///
+/// ```
+/// use punctual_orb::{Orb, ResolveError};
+/// use punctual_types::{SystemException, SystemExceptionKind};
+///
+/// let orb = Orb::builder().build()?;
+/// let error = orb.resolve_object("localhost:2809/Tracker").unwrap_err();
+/// assert_eq!(SystemException::from(error).kind, SystemExceptionKind::BadParam);
+/// # Ok::<(), punctual_orb::OrbError>(())
+/// ```
+impl From<ResolveError> for SystemException {
+    fn from(error: ResolveError) -> Self {
+        let raised = |kind, minor| Self::new(kind, minor, Completion::Maybe);
+        match error {
+            ResolveError::Call { exception, .. } => exception,
+            ResolveError::Url(_) | ResolveError::UnknownInitialReference(_) => {
+                raised(SystemExceptionKind::BadParam, Minor::OMG_NO_REFERENCE)
+            }
+            ResolveError::Nil | ResolveError::WrongInterface { .. } => {
+                raised(SystemExceptionKind::InvObjref, Minor::NONE)
+            }
+        }
     }
 }
 
 impl ResolveError {
     /// Names the URL in the error. A text of hexadecimal digits would be of no use.
-    pub(crate) fn of(self, url: &str) -> Self {
-        match self {
-            Self::Call { exception, .. } if !url.starts_with("IOR:") => Self::Call {
-                text: url.to_owned(),
-                exception,
-            },
-            other => other,
+    pub(crate) fn of(mut self, url: &str) -> Self {
+        if let Self::Call { text, .. } | Self::WrongInterface { text, .. } = &mut self
+            && !url.starts_with("IOR:")
+        {
+            url.clone_into(text);
         }
+        self
     }
 }
 

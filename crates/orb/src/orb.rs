@@ -459,13 +459,14 @@ impl Orb {
     /// ```
     pub fn resolve<R: Interface>(&self, text: &str) -> Result<R, ResolveError> {
         let object = self.resolve_object(text)?;
-        let narrowed = object
-            .narrow()
-            .map_err(|error| ResolveError::from(error).of(text))?;
-        narrowed.ok_or_else(|| ResolveError::WrongInterface {
+        let narrowed = object.narrow().map_err(ResolveError::from);
+        let other = || ResolveError::WrongInterface {
+            text: String::new(),
             wanted: R::REPOSITORY_ID,
             found: object.ior().type_id.clone(),
-        })
+        };
+        let narrowed = narrowed.and_then(|narrowed| narrowed.ok_or_else(other));
+        narrowed.map_err(|error| error.of(text))
     }
 
     /// Decodes the value of an `any` that may contain object references; they become references of this ORB.

@@ -463,7 +463,7 @@ impl ThreadPoolBuilder {
         let mut neighbours = layout.windows(2);
         if let Some([lane, _]) = neighbours.find(|pair| pair[0].priority == pair[1].priority) {
             return Err(OrbError::ThreadPool(format!(
-                "lane {}: another lane has the same priority; use distinct priorities, or one lane with the threads of both",
+                "two lanes have the priority {}; use distinct priorities, or one lane with the threads of both",
                 lane.priority
             )));
         }

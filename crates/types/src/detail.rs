@@ -201,6 +201,7 @@ impl fmt::Display for Detail {
                 )
             }
             Kind::Address => write!(f, "at {}", self.used().escape_ascii()),
+            Kind::Key if self.length == 0 => f.write_str("the URL names no object: append `/NAME`"),
             Kind::Key => write!(f, "the key is `{}`", self.used().escape_ascii()),
             Kind::Size => {
                 let octets = self

@@ -60,6 +60,8 @@ omg! {
     OMG_WIDE_TEXT_IN_REPLY = 6, Marshal,
         "GIOP 1.0, in which the client called, has no `wchar` and `wstring`; let the client call in GIOP \
          1.2";
+    OMG_NO_REFERENCE = 10, BadParam,
+        "the text is no reference: neither `IOR:…` nor a `corbaloc` URL of an object";
     OMG_INVALID_PI_CALL = 14, BadInvOrder,
         "the operation of a portable interceptor's request info is invalid at this point; call it at \
          another one";
@@ -246,8 +248,8 @@ table! {
     CLIENT_CONNECTIONS_EXHAUSTED = 60, ImpLimit,
         "the limit on client connections is reached and all are in use; raise `max_client_connections`";
     REQUEST_TIMED_OUT = 61, Timeout,
-        "the request could not be sent before the deadline of the call; the peer does not read, or the \
-         network is slow (raise the timeout, or look at the peer)";
+        "the deadline of the call had passed before the request was sent; the timeout is too short (0?), the \
+         peer does not read, or the network is slow (raise the timeout, or look at the peer)";
     BANDS_ON_BOTH_SIDES = 62, InvPolicy, "client and reference both have priority bands; remove one of them";
     BANDS_WITHOUT_PRIORITY_MODEL = 63, InvPolicy,
         "priority bands need a reference with a priority model; give the server's adapter one";

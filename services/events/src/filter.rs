@@ -37,6 +37,12 @@ impl SourceId {
     pub const ANY: Self = Self(0);
 }
 
+impl From<i32> for SourceId {
+    fn from(number: i32) -> Self {
+        Self(number)
+    }
+}
+
 /// An expression over the headers of events.
 ///
 /// ```
@@ -132,7 +138,8 @@ impl Filter {
 
     /// Restricts the filter to events of this source. A filter made with [`event`](Self::event) accepts them
     /// from this source only; others gain the source as a further condition.
-    pub fn from(self, source: SourceId) -> Self {
+    pub fn from(self, source: impl Into<SourceId>) -> Self {
+        let source = source.into();
         match self.items[..] {
             [Item::Event { event_type, .. }] => Self::leaf(Item::Event { event_type, source }),
             _ => Self::each_of([self, Self::every_event().from(source)]),

@@ -33,8 +33,8 @@ pub struct Publisher<T> {
 
 impl<T: Topic> Publisher<T> {
     /// Sets the source of the events. Default: 0.
-    pub fn source(mut self, source: i32) -> Self {
-        self.source = SourceId(source);
+    pub fn source(mut self, source: impl Into<SourceId>) -> Self {
+        self.source = source.into();
         self
     }
 

@@ -99,8 +99,8 @@ impl<C: Content> SubscriptionBuilder<C> {
     }
 
     /// Accepts events of this source only.
-    pub fn source(mut self, source: i32) -> Self {
-        self.filter = self.filter.from(SourceId(source));
+    pub fn source(mut self, source: impl Into<SourceId>) -> Self {
+        self.filter = self.filter.from(source);
         self
     }
 

@@ -1,7 +1,7 @@
 //! Servants that pass on the exception of a call of their own: what their clients receive.
 
 use punctual::{
-    Completion, Limits, Minor, ObjectRef, Priority, PriorityModel, SystemException,
+    Completion, Limits, Minor, ObjectRef, Orb, Priority, PriorityModel, SystemException,
     SystemExceptionKind as Kind,
     any::{Any, Kind as TypeKind, TypeCode},
     dynamic::{DynamicServant, RequestError, Upcall},
@@ -121,8 +121,8 @@ fn the_text_states_the_limit_that_a_request_exceeds() {
     assert!(!text.contains("raised by the server"), "{text}");
 }
 
-/// Passes on the exception of a call of its own, or refuses.
-struct Relay(ProbeRef);
+/// Passes on the exception of a call of its own, or of resolving a reference, or refuses.
+struct Relay(ProbeRef, Orb);
 
 impl DynamicServant for Relay {
     fn repository_id(&self) -> String {
@@ -132,6 +132,11 @@ impl DynamicServant for Relay {
     fn invoke(&self, request: &mut Upcall<'_, '_>) -> Result<Vec<Any>, RequestError> {
         match request.operation() {
             "relay" => Ok(vec![Any::new(&self.0.twice(1)?)?]),
+            "resolve" => {
+                let url = format!("corbaloc::127.0.0.1:{NOBODY}/Probe");
+                let probe: ProbeRef = self.1.resolve(&url).map_err(SystemException::from)?;
+                Ok(vec![Any::new(&probe.twice(1)?)?])
+            }
             "undo" => {
                 let failed = self.0.twice(1).unwrap_err();
                 Err(failed.with_completion(Completion::No).into())
@@ -147,13 +152,14 @@ impl DynamicServant for Relay {
 #[test]
 fn dynamic_servants_relay_in_every_version_and_byte_order() {
     let server = Server::start();
-    let object: ObjectRef = server.poa.activate(Relay(dead(&server))).unwrap();
+    let object: ObjectRef = server.poa.activate(Relay(dead(&server), server.orb.clone())).unwrap();
     let key = Profile::of(&object).key;
     for dialect in DIALECTS {
         let mut peer = Peer::connect(server.port());
         // `Completion` on the wire: 1 no, 2 perhaps.
         for (operation, id, completed) in [
             ("relay", &b"IDL:omg.org/CORBA/TRANSIENT:1.0"[..], 2),
+            ("resolve", b"IDL:omg.org/CORBA/TRANSIENT:1.0", 2),
             ("undo", b"IDL:omg.org/CORBA/TRANSIENT:1.0", 1),
             ("refuse", b"IDL:omg.org/CORBA/NO_PERMISSION:1.0", 1),
         ] {
@@ -169,9 +175,11 @@ fn dynamic_servants_relay_in_every_version_and_byte_order() {
             );
         }
     }
-    let request = object.request("relay").returns(TypeCode::basic(TypeKind::Long));
-    let Err(RequestError::System(exception)) = request.invoke() else {
-        panic!("a system exception")
-    };
-    assert_relayed(exception);
+    for operation in ["relay", "resolve"] {
+        let request = object.request(operation).returns(TypeCode::basic(TypeKind::Long));
+        let Err(RequestError::System(exception)) = request.invoke() else {
+            panic!("a system exception")
+        };
+        assert_relayed(exception);
+    }
 }

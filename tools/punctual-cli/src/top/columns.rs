@@ -8,7 +8,7 @@ use crate::columns::{Column, column};
 
 /// All columns of the table.
 pub const COLUMNS: &[Column<Lane, LaneChange>] = &[
-    column("lane", 11, 0, |lane, _| lane.lane.clone()),
+    column("lane", 13, 0, |lane, _| lane.lane.clone()),
     column("priority", 8, 1, |lane, _| {
         lane.priority
             .map_or_else(|| "-".into(), |priority| priority.to_string())
