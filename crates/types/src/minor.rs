@@ -61,7 +61,7 @@ omg! {
         "GIOP 1.0, in which the client called, has no `wchar` and `wstring`; let the client call in GIOP \
          1.2";
     OMG_NO_REFERENCE = 10, BadParam,
-        "the text is no reference: neither `IOR:…` nor a `corbaloc` URL of an object";
+        "the text is no reference; give the server an `IOR:…` or a `corbaloc` URL of the object";
     OMG_INVALID_PI_CALL = 14, BadInvOrder,
         "the operation of a portable interceptor's request info is invalid at this point; call it at \
          another one";

@@ -152,7 +152,10 @@ impl DynamicServant for Relay {
 #[test]
 fn dynamic_servants_relay_in_every_version_and_byte_order() {
     let server = Server::start();
-    let object: ObjectRef = server.poa.activate(Relay(dead(&server), server.orb.clone())).unwrap();
+    let object: ObjectRef = server
+        .poa
+        .activate(Relay(dead(&server), server.orb.clone()))
+        .unwrap();
     let key = Profile::of(&object).key;
     for dialect in DIALECTS {
         let mut peer = Peer::connect(server.port());
