@@ -3,14 +3,14 @@
 use std::{
     io, mem,
     sync::{
-        Arc, OnceLock,
+        Arc,
         atomic::{AtomicU8, Ordering},
     },
     time::{Duration, Instant},
 };
 
 use punctual_flight::Link;
-use punctual_giop::{Version, connection as giop};
+use punctual_giop::Version;
 use punctual_os::{Interest, PiMutex, PiMutexGuard, Poller, Trigger};
 use punctual_transport::{ProtocolProperties, Stream};
 
@@ -18,11 +18,11 @@ pub(crate) use crate::outbound::{Broken, refuse};
 use crate::{
     LaneLimits, NetworkMark, RequestHandler,
     budget::Budgets,
-    client_role::ClientRole,
     connection_state::ConnectionState,
     inbound::Inbound,
     kept_memory::{KeptMemory, LaneMemory},
     outbound::{Outbound, Wrote},
+    role::Role,
     time_budget::UnaccountedTime,
 };
 
@@ -33,8 +33,6 @@ pub(crate) struct Connection<H: RequestHandler> {
     /// Identification for the flight recorder.
     pub(crate) link: Link,
     pub(crate) role: Role<H>,
-    /// Client role for calls over a connection that the peer has opened and made bidirectional.
-    pub(crate) callbacks: OnceLock<Arc<ClientRole<H>>>,
     pub(crate) state: ConnectionState,
     pub(crate) budgets: Budgets,
     poller: Arc<Poller>,
@@ -47,32 +45,6 @@ pub(crate) struct Connection<H: RequestHandler> {
     /// Memory that the peer makes the lane keep.
     pub(crate) memory: KeptMemory,
     pub(crate) unaccounted_time: UnaccountedTime,
-}
-
-/// Messages that arrive over a connection.
-pub(crate) enum Role<H: RequestHandler> {
-    /// Requests: the peer opened it.
-    Server(H::PeerData),
-    /// Replies: this side opened it, and callers share it.
-    Client(Arc<ClientRole<H>>),
-}
-
-impl<H: RequestHandler> Role<H> {
-    fn protocol(&self) -> giop::Role {
-        match self {
-            Self::Server(_) => giop::Role::Server,
-            Self::Client(client) if client.serves.is_some() => giop::Role::Both,
-            Self::Client(_) => giop::Role::Client,
-        }
-    }
-
-    /// Notes that the connection is in the lane's table.
-    pub(crate) fn connected(&self) {
-        match self {
-            Self::Server(peer) => H::connected(peer),
-            Self::Client(client) => client.serves.iter().for_each(H::connected),
-        }
-    }
 }
 
 /// State of a connection that an event reports.
@@ -99,16 +71,11 @@ impl<H: RequestHandler> Connection<H> {
         limits: &LaneLimits,
         memory: &Arc<LaneMemory>,
     ) -> Self {
-        let announced = match &role {
-            Role::Client(client) if client.serves.is_some() => Some(client.code_sets.char),
-            Role::Client(_) | Role::Server(_) => None,
-        };
-        let inbound = Inbound::new(role.protocol(), limits).with_code_set(announced);
+        let inbound = Inbound::new(role.protocol(), limits).with_code_set(role.announced_char_set());
         Self {
             token,
             link: Link::of(stream.as_fd()),
             inbound: PiMutex::new(inbound),
-            callbacks: OnceLock::new(),
             outbound: PiMutex::new(Outbound::new(role.protocol(), limits)),
             role,
             state: ConnectionState::default(),
@@ -128,23 +95,6 @@ impl<H: RequestHandler> Connection<H> {
 
     pub(crate) fn is_server(&self) -> bool {
         matches!(self.role, Role::Server(_))
-    }
-
-    /// Returns the state of the calls over it, if this side may call.
-    pub(crate) fn client(&self) -> Option<&Arc<ClientRole<H>>> {
-        match &self.role {
-            Role::Client(client) => Some(client),
-            Role::Server(_) => self.callbacks.get(),
-        }
-    }
-
-    /// Returns the properties of the peer, if it may call.
-    #[inline(always)]
-    pub(crate) fn peer(&self) -> Option<&H::PeerData> {
-        match &self.role {
-            Role::Server(peer) => Some(peer),
-            Role::Client(client) => client.serves.as_ref(),
-        }
     }
 
     /// Claims the right to read. `None`: another thread has it, and will certainly read again, to the end of
@@ -433,7 +383,7 @@ impl<H: RequestHandler> Connection<H> {
             return false;
         };
         self.idleness_of(&inbound) == Idleness::Unused
-            && self.client().is_none_or(|client| client.replies.end_if_idle())
+            && self.role.calls().is_none_or(|calls| calls.replies.end_if_idle())
     }
 
     pub(crate) fn idleness(&self) -> Idleness {

@@ -195,7 +195,7 @@ impl<H: ServingSlot> Worker<'_, H> {
         ) -> Result<R, MessageError>,
     ) -> Result<R, MessageError> {
         // The state machine refuses requests of servers, unless the connection is bidirectional.
-        let Some(peer) = connection.peer() else {
+        let Some(peer) = connection.role.peer() else {
             return Err(MessageError);
         };
         let buffers = &mut self.buffers;

@@ -7,7 +7,7 @@ use std::time::Instant;
 use punctual_cdr::{CdrError, CharSet, CodeSets};
 
 use super::{
-    ConnectionLimits, Event, ReceivedReply, Refusal, Refused, ReplyBody, Role, State,
+    ConnectionLimits, Event, ReceivedReply, Refusal, Refused, ReplyBody, ReplyContent, Role, State,
     buffer::ReceiveBuffer,
     framing::{needed, next_message},
     incomplete::Incomplete,
@@ -345,7 +345,7 @@ impl ReceiveHalf {
             Ok((request_id, status, offset)) => Ok(Some(Event::Reply(ReceivedReply {
                 header,
                 request_id,
-                body: Some(ReplyBody { status, offset }),
+                content: ReplyContent::Reply(ReplyBody { status, offset }),
             }))),
             Err(error) => Err(self.malformed(&header, error)),
         }
@@ -390,7 +390,7 @@ impl ReceiveHalf {
                 Ok(reply) => Event::Reply(ReceivedReply {
                     header,
                     request_id: reply.request_id,
-                    body: None,
+                    content: ReplyContent::LocateReply,
                 }),
                 Err(error) => return Err(self.malformed(&header, error)),
             },
