@@ -1,4 +1,4 @@
-//! Step 10 of a call: a message is handed to the request handler, and its reply is sent.
+//! Step 9 of a call: a message is handed to the request handler, and its reply is sent.
 
 use std::{
     ops::ControlFlow,

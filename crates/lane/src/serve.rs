@@ -1,4 +1,4 @@
-//! Step 9 of a call: the messages of a connection are read one after the other and handled.
+//! Step 8 of a call: the messages of a connection are read one after the other and handled.
 
 use std::{
     ops::ControlFlow,
@@ -14,8 +14,7 @@ use punctual_os::PiMutexGuard;
 
 use crate::{
     CallEnd, NotExecuted, ServingSlot,
-    connection::{Connection, Readiness},
-    inbound::{Inbound, Received},
+    connection::{Connection, Inbound, Readiness, Received},
     role::{Calls, Role},
     serving_thread,
     worker::Worker,

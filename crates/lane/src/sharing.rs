@@ -20,8 +20,7 @@ use punctual_transport::{ProtocolProperties, Stream};
 
 use crate::{
     CallEnd, Lane, ReplyTable, RequestHandler, ServingSlot, SharedConnection,
-    connection::{Broken, Connection, Readiness},
-    inbound::Inbound,
+    connection::{Broken, Connection, Inbound, Readiness},
     role::{AcceptedConnection, Calls, OpenedConnection, Role},
     worker::Worker,
 };

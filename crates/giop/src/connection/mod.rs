@@ -70,7 +70,6 @@
 mod buffer;
 mod divided;
 mod event;
-mod framing;
 mod incomplete;
 mod limits;
 mod outstanding;

@@ -8,8 +8,7 @@ use punctual_cdr::{CdrError, CharSet, CodeSets};
 
 use super::{
     ConnectionLimits, Event, ReceivedReply, Refusal, Refused, ReplyBody, ReplyContent, Role, State,
-    buffer::ReceiveBuffer,
-    framing::{needed, next_message},
+    buffer::{ReceiveBuffer, needed, next_message},
     incomplete::Incomplete,
     reassembly::FragmentAssembler,
     request_id::awaited_request,

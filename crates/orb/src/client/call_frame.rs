@@ -1,5 +1,5 @@
-//! Step 1 of a call, its buffers. A thread has one set for each call that it is inside of, and keeps them from
-//! call to call.
+//! Step 1 of a call, its buffers. A thread has one set for each call that it is inside of, and keeps them
+//! from call to call.
 
 use std::cell::RefCell;
 
