@@ -18,7 +18,7 @@ pub(crate) use self::{
     outbound::{Broken, Outbound, refuse},
 };
 use crate::{
-    LaneLimits, NetworkMark, RequestHandler,
+    ConnectionData, LaneLimits, NetworkMark,
     budget::Budgets,
     connection_state::ConnectionState,
     kept_memory::{KeptMemory, LaneMemory},
@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// Connection of a lane. Several threads may serve its requests; one at a time reads.
-pub(crate) struct Connection<H: RequestHandler> {
+pub(crate) struct Connection<H: ConnectionData> {
     /// Index in the lane's table and token in its poller.
     pub(crate) token: u64,
     /// Identification for the flight recorder.
@@ -47,7 +47,7 @@ pub(crate) struct Connection<H: RequestHandler> {
     pub(crate) unaccounted_time: UnaccountedTime,
 }
 
-impl<H: RequestHandler> Connection<H> {
+impl<H: ConnectionData> Connection<H> {
     pub(crate) fn new(
         token: u64,
         stream: Box<dyn Stream>,

@@ -284,6 +284,22 @@ impl<H: RequestHandler> Lane<H> {
     }
 }
 
+impl<H: RequestHandler> RequestMessage<'_, H> {
+    /// Sends a reply before the request is served, as SYNC_WITH_SERVER demands; its packets travel at this
+    /// priority. [`Disposition::NoReply`] follows.
+    ///
+    /// Octets for which the socket has no room are kept, as those of any reply. A broken connection is
+    /// detected at its next use; the request is served regardless.
+    #[cold]
+    pub fn reply_early(&self, handler: &H, reply: &[u8], priority: Option<Priority>) {
+        let connection = self.connection;
+        let mapping = handler.network_priority_mapping();
+        connection.mark.set(connection.stream(), mapping, priority);
+        let _ = connection.send(reply, self.header.version);
+        record(|| Record::new(flight::Event::ReplySent).link(connection.link));
+    }
+}
+
 /// Relative timeout that the client states in the request.
 fn wanted_for(message: &[u8], header: &MessageHeader) -> Option<Duration> {
     let (request, _) = RequestHeader::decode(message.get(..header.total_size())?, header).ok()?;

@@ -17,6 +17,7 @@ mod budget;
 mod buffering;
 mod call_timeouts;
 mod connection;
+mod connection_data;
 mod connection_id;
 mod connection_state;
 mod connection_table;
@@ -70,12 +71,14 @@ mod worker_buffers;
 pub use self::{
     acceptor::{Acceptor, Acceptors, LaneEndpoint},
     borrowing::allow_borrowing,
+    budget::NotExecuted,
+    connection_data::ConnectionData,
     connection_id::ConnectionId,
     context::{LaneConfig, LaneContext, LaneMode},
     deadlock::BlockedThread,
     deferred_request::DeferredRequest,
     error::LaneError,
-    handler::{Disposition, MessageError, NotExecuted, Redispatch, RequestHandler, RequestMessage},
+    handler::{Disposition, MessageError, Redispatch, RequestHandler, RequestMessage},
     lane::Lane,
     limits::{AcceptLimits, LaneLimits, QueueLimits},
     nested_wait::{serve_until_ended, serve_until_readable},

@@ -9,10 +9,10 @@ use punctual_cdr::{CharSet, CodeSets};
 use punctual_giop::connection as giop;
 use punctual_os::PiMutex;
 
-use crate::{ReplyTable, RequestHandler};
+use crate::{ConnectionData, ReplyTable};
 
 /// Role of this side, by who has opened the connection.
-pub(crate) enum Role<H: RequestHandler> {
+pub(crate) enum Role<H: ConnectionData> {
     /// The peer, which sends requests.
     Server(AcceptedConnection<H>),
     /// This side, whose callers share it.
@@ -20,14 +20,14 @@ pub(crate) enum Role<H: RequestHandler> {
 }
 
 /// Properties of a connection that the peer has opened.
-pub(crate) struct AcceptedConnection<H: RequestHandler> {
+pub(crate) struct AcceptedConnection<H: ConnectionData> {
     pub(crate) peer: H::PeerData,
     /// Calls of this side, once the peer has made the connection bidirectional.
     pub(crate) callbacks: OnceLock<Arc<Calls<H>>>,
 }
 
 /// Properties of a connection that this side has opened.
-pub(crate) struct OpenedConnection<H: RequestHandler> {
+pub(crate) struct OpenedConnection<H: ConnectionData> {
     pub(crate) calls: Arc<Calls<H>>,
     /// Released when the lane closes the connection, even if callers still refer to it.
     permit: PiMutex<Option<H::Permit>>,
@@ -40,7 +40,7 @@ pub(crate) struct OpenedConnection<H: RequestHandler> {
 }
 
 /// State of the calls of this side over a connection.
-pub(crate) struct Calls<H: RequestHandler> {
+pub(crate) struct Calls<H: ConnectionData> {
     pub(crate) purpose: H::Purpose,
     pub(crate) code_sets: CodeSets,
     pub(crate) replies: ReplyTable,
@@ -48,7 +48,7 @@ pub(crate) struct Calls<H: RequestHandler> {
     write_failed: AtomicBool,
 }
 
-impl<H: RequestHandler> Role<H> {
+impl<H: ConnectionData> Role<H> {
     pub(crate) fn accepted(peer: H::PeerData) -> Self {
         let callbacks = OnceLock::new();
         Self::Server(AcceptedConnection { peer, callbacks })
@@ -102,7 +102,7 @@ impl<H: RequestHandler> Role<H> {
     }
 }
 
-impl<H: RequestHandler> OpenedConnection<H> {
+impl<H: ConnectionData> OpenedConnection<H> {
     pub(crate) fn new(
         calls: &Arc<Calls<H>>,
         permit: H::Permit,
@@ -138,7 +138,7 @@ impl<H: RequestHandler> OpenedConnection<H> {
     }
 }
 
-impl<H: RequestHandler> Calls<H> {
+impl<H: ConnectionData> Calls<H> {
     pub(crate) fn new(purpose: H::Purpose, code_sets: CodeSets, replies: ReplyTable) -> Arc<Self> {
         Arc::new(Self {
             purpose,

@@ -13,7 +13,7 @@ use punctual_os::PiMutexGuard;
 use punctual_transport::Stream;
 
 use super::Connection;
-use crate::{LaneLimits, RequestHandler};
+use crate::{ConnectionData, LaneLimits};
 
 /// Receive side of a connection.
 pub(crate) struct Inbound {
@@ -141,7 +141,7 @@ const READABLE: u8 = 1;
 /// The end of the stream follows them.
 const PEER_CLOSED: u8 = 2;
 
-impl<H: RequestHandler> Connection<H> {
+impl<H: ConnectionData> Connection<H> {
     /// Claims the right to read. `None`: another thread has it, and will certainly read again, to the end of
     /// the stream if the peer has closed it.
     pub(crate) fn claim(&self, readiness: Readiness) -> Option<PiMutexGuard<'_, Inbound>> {

@@ -1,5 +1,5 @@
-//! Step 9 of a call, its write: the send side of a connection, under its lock. Octets for which the socket has
-//! no room are kept and follow later.
+//! Step 9 of a call, its write: the send side of a connection, under its lock. Octets for which the socket
+//! has no room are kept and follow later.
 
 use std::{
     io, mem,
@@ -14,12 +14,12 @@ use punctual_os::{Interest, PiMutexGuard, Trigger};
 use punctual_transport::Stream;
 
 use super::Connection;
-use crate::{LaneLimits, RequestHandler};
+use crate::{ConnectionData, LaneLimits};
 
 /// Size in octets from which memory is exchanged instead of copied. The thread allocates again then.
 const LARGE: usize = 256 << 10;
 
-impl<H: RequestHandler> Connection<H> {
+impl<H: ConnectionData> Connection<H> {
     /// Returns whether a thread is writing to it.
     pub(crate) fn is_sending(&self) -> bool {
         self.outbound.try_lock().is_none()

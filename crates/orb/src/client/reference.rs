@@ -73,6 +73,7 @@ impl Reference {
 
     /// Returns the reference as its user holds it.
     pub(crate) fn to_object(&self) -> ObjectRef {
+        // No type states that each reference is in an `Arc`: `Target` is called through `&self`.
         let own = self.own.upgrade();
         ObjectRef::new(own.expect("the lender of a reference keeps it"))
     }

@@ -1,5 +1,5 @@
-//! Step 10 of a call: the request handler of the ORB's lanes decodes and admits the request, has it served (step
-//! 11), and completes its reply.
+//! Step 10 of a call: the request handler of the ORB's lanes decodes and admits the request, has it served
+//! (step 11), and completes its reply.
 
 use std::{cell::RefCell, sync::Arc, thread::LocalKey, time::Instant};
 
@@ -7,8 +7,8 @@ use punctual_cdr::{Decoder, Encoder};
 use punctual_flight::{Event, Record, record_operation};
 use punctual_giop::{BIND_PRIORITY_BAND, ListenPoint, ReplyStatus, RequestHeader, ResponseFlags};
 use punctual_lane::{
-    ConnectionId, Disposition, MessageError, NotExecuted, RequestHandler, RequestMessage, ServingSlot,
-    ServingThread,
+    ConnectionData, ConnectionId, Disposition, MessageError, NotExecuted, RequestHandler, RequestMessage,
+    ServingSlot, ServingThread,
 };
 use punctual_sched::NetworkPriorityMapping;
 use punctual_stub::{Outcome, ReusePool};
@@ -36,9 +36,6 @@ thread_local! {
 
 impl RequestHandler for RequestDispatcher {
     type LaneData = LaneData;
-    type PeerData = Origin;
-    type Purpose = SharedPurpose;
-    type Permit = Permit;
     type Buffers = Buffers;
 
     fn new_buffers(self: &Arc<Self>) -> Buffers {
@@ -111,14 +108,6 @@ impl RequestHandler for RequestDispatcher {
         Some(SharedPurpose::Accepted(addresses))
     }
 
-    fn connected(origin: &Origin) {
-        origin.band.count();
-    }
-
-    fn disconnected(origin: &Origin) {
-        origin.band.release();
-    }
-
     fn enter_lane(lane: &LaneData) -> impl Drop {
         client::use_connections_of(&lane.calls)
     }
@@ -137,6 +126,20 @@ impl RequestHandler for RequestDispatcher {
 
     fn end_deferred(lane: &LaneData) {
         lane.deferred.end();
+    }
+}
+
+impl ConnectionData for RequestDispatcher {
+    type PeerData = Origin;
+    type Purpose = SharedPurpose;
+    type Permit = Permit;
+
+    fn connected(origin: &Origin) {
+        origin.band.count();
+    }
+
+    fn disconnected(origin: &Origin) {
+        origin.band.release();
     }
 }
 
