@@ -16,7 +16,6 @@ use super::{
     call_frame::CallFrame,
     connection_cache::PooledConnection,
     connection_key::Band,
-    exclusive::Replied,
     reference::Reference,
     reply::ReplyView,
     request::{MessageEncoding, RequestEncoding},
@@ -94,11 +93,8 @@ impl Reference {
             return Ok(ControlFlow::Break(unsent));
         }
         connection.send_half().request_sent();
-        let Replied {
-            mut connection,
-            header,
-            body,
-        } = match self.receive::<ReplyBody, _>(connection, request.request_id, context)? {
+        let received = self.receive::<ReplyBody, _>(connection, request.request_id, context)?;
+        let (mut connection, header, body) = match received {
             ControlFlow::Continue(replied) => replied,
             ControlFlow::Break(closed) => return Ok(ControlFlow::Break(closed)),
         };

@@ -14,8 +14,8 @@ const CLIENT_PROTOCOL: u32 = 43;
 const PRIORITY_BANDED_CONNECTION: u32 = 45;
 
 impl Route {
-    /// Returns the band of a call of this priority; `None` if neither side has bands. For [`Self::band`].
-    #[cold]
+    /// Applies the rules: see [`Self::band`].
+    #[inline(never)]
     pub(super) fn band_by_rules(
         &self,
         priority: Priority,

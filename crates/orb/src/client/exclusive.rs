@@ -29,11 +29,7 @@ use super::{
 use crate::{WaitStrategy, lane::BlockedThread, server::RequestDispatcher};
 
 /// A connection with a reply in its buffer.
-pub(super) struct Replied<B> {
-    pub(super) connection: Box<PooledConnection>,
-    pub(super) header: MessageHeader,
-    pub(super) body: B,
-}
+pub(super) type Replied<B> = (Box<PooledConnection>, MessageHeader, B);
 
 /// Why a wait ended without a reply.
 enum NoReply {
@@ -97,11 +93,7 @@ impl Reference {
             }
             Err(error) => return Err(error),
         };
-        let Replied {
-            connection,
-            header,
-            body,
-        } = match received {
+        let (connection, header, body) = match received {
             ControlFlow::Continue(replied) => replied,
             ControlFlow::Break(closed) => return Ok(closed),
         };
@@ -183,11 +175,7 @@ impl Reference {
             return Err(unsent);
         }
         match await_reply(&mut connection, request_id, context) {
-            Ok((header, body)) => Ok(ControlFlow::Continue(Replied {
-                connection,
-                header,
-                body,
-            })),
+            Ok((header, body)) => Ok(ControlFlow::Continue((connection, header, body))),
             Err(NoReply::Ended(end)) => self.ended(&connection, end),
             Err(NoReply::Failed(_)) => Err(unsent),
         }
@@ -203,11 +191,7 @@ impl Reference {
         context: CallContext<'_>,
     ) -> Result<Step<Replied<B>, R>, SystemException> {
         match await_reply(&mut connection, request_id, context) {
-            Ok((header, body)) => Ok(ControlFlow::Continue(Replied {
-                connection,
-                header,
-                body,
-            })),
+            Ok((header, body)) => Ok(ControlFlow::Continue((connection, header, body))),
             Err(NoReply::Ended(end)) => self.ended(&connection, end),
             Err(NoReply::Failed(error)) if may_repeat(error, B::MESSAGE_TYPE) => {
                 Ok(ControlFlow::Break(Attempt::Again(self.closed_by(&connection))))

@@ -9,7 +9,6 @@ use super::{
     attempts::Attempt,
     call_context::CallContext,
     call_frame::CallFrame,
-    exclusive::Replied,
     reference::Reference,
     reply::{Location, ReplyView, decode_locate_reply},
     request::RequestEncoding,
@@ -70,9 +69,7 @@ impl Reference {
             return Ok(unsent);
         }
         let received = self.receive::<Location, _>(connection, encoding.request_id, context)?;
-        let Replied {
-            connection, header, ..
-        } = match received {
+        let (connection, header, Location) = match received {
             ControlFlow::Continue(replied) => replied,
             ControlFlow::Break(closed) => return Ok(closed),
         };

@@ -54,7 +54,7 @@ impl RequestHandler for RequestDispatcher {
         buffers: &mut Buffers,
         reply: &mut Vec<u8>,
     ) -> Result<Disposition, MessageError> {
-        let answered = self.answer(lane, request, buffers, reply);
+        let answered = self.answer_request(lane, request, buffers, reply);
         buffers.free_large(self.configuration.limits.max_kept_buffer);
         answered
     }
@@ -151,7 +151,7 @@ impl ServingSlot for RequestDispatcher {
 
 impl RequestDispatcher {
     /// Serves a request and writes the reply.
-    fn answer(
+    fn answer_request(
         &self,
         lane: &LaneContext,
         message: &RequestMessage<'_, Self>,
