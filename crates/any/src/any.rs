@@ -6,7 +6,7 @@ mod view;
 use alloc::vec::Vec;
 use core::fmt;
 
-use punctual_cdr::{CdrError, CharSet, Decode, Decoder, Encode, Encoder, Endian};
+use punctual_cdr::{CdrError, CdrErrorKind, CharSet, Decode, Decoder, Encode, Encoder, Endian};
 
 use self::view::Found;
 pub use self::{
@@ -31,30 +31,32 @@ use crate::{AnyError, Enclosing, Kind, TypeCode, Typed, walk};
 #[derive(Clone, Default)]
 pub struct Any {
     pub(crate) type_code: TypeCode,
-    /// The encoded value in the byte order of this machine, with text in UTF-8.
+    /// The encoded value, in the byte order of this machine.
     pub(crate) octets: Vec<u8>,
     /// Offset of the value in the octets: alignment counts from their start.
     pub(crate) start: usize,
+    /// Code set of the text in the value: UTF-8, unless a `char` in it takes more than one octet there.
+    pub(crate) char_set: CharSet,
 }
 
 impl Any {
     /// Puts a value and its type into an `any`.
     ///
     /// # Errors
-    /// The value cannot be represented on the wire, such as a string with a NUL in it.
+    /// The value cannot be represented on the wire, such as a string with a NUL in it, or characters (`char`)
+    /// that no code set of one octet for each has together.
     pub fn new<T: Typed + Encode + ?Sized>(value: &T) -> Result<Self, AnyError> {
-        let (mut octets, type_code) = (Vec::new(), T::type_code());
-        let mut encoder = native(&mut octets);
-        if type_code.kind()? == Kind::Except {
+        let type_code = T::type_code();
+        let is_exception = type_code.kind()? == Kind::Except;
+        let id = is_exception.then(|| type_code.view().id()).transpose()?;
+        let mut any = Self::default();
+        any.encode_with(&CharSet::ALL, |encoder| {
             // As in a reply: which exception it is precedes its members.
-            type_code.view().id()?.encode(&mut encoder)?;
-        }
-        value.encode(&mut encoder)?;
-        Ok(Self {
-            type_code,
-            octets,
-            start: 0,
-        })
+            id.map_or(Ok(()), |id| id.encode(encoder))?;
+            value.encode(encoder)
+        })?;
+        any.type_code = type_code;
+        Ok(any)
     }
 
     /// Puts a value into an `any` under another type code, such as that of a typedef.
@@ -62,18 +64,15 @@ impl Any {
     /// # Errors
     /// The value does not have the form that the type code describes.
     pub fn with_type_code(type_code: TypeCode, value: &impl Encode) -> Result<Self, AnyError> {
-        let mut octets = Vec::new();
-        value.encode(&mut native(&mut octets))?;
-        let mut decoder = native_decoder(&octets);
+        let mut any = Self::default();
+        any.encode_with(&CharSet::ALL, |encoder| value.encode(encoder))?;
+        let mut decoder = any.decoder();
         let read = walk::skip(&type_code.view(), &mut decoder);
         if read.is_err() || decoder.remaining() > 0 {
             return Err(AnyError::NotOfType(type_code.kind()?));
         }
-        Ok(Self {
-            type_code,
-            octets,
-            start: 0,
-        })
+        any.type_code = type_code;
+        Ok(any)
     }
 
     /// Puts a value without Rust type into an `any`.
@@ -90,13 +89,15 @@ impl Any {
     /// # Ok::<(), punctual_any::AnyError>(())
     /// ```
     pub fn from_value(type_code: TypeCode, value: &Value) -> Result<Self, AnyError> {
-        let mut octets = Vec::new();
-        value.encode(&type_code.view(), &mut native(&mut octets))?;
-        Ok(Self {
-            type_code,
-            octets,
-            start: 0,
-        })
+        let mut any = Self::default();
+        any.encode_with(&CharSet::ALL, |encoder| {
+            match value.encode(&type_code.view(), encoder) {
+                Err(AnyError::Malformed(error)) => Err(error),
+                ended => Ok(ended),
+            }
+        })??;
+        any.type_code = type_code;
+        Ok(any)
     }
 
     /// Returns the type of the value.
@@ -162,25 +163,28 @@ impl Any {
         let mut members = decoder.clone();
         walk::skip_members(&of.view(), &mut members)?;
         decoder.reserve(members.position() - start)?;
-        let mut octets = Vec::new();
-        let mut encoder = native(&mut octets);
-        of.view().id()?.encode(&mut encoder)?;
-        walk::copy_members(&of.view(), decoder, &mut encoder)?;
-        Ok(Self {
-            type_code: of.clone(),
-            octets,
-            start: 0,
-        })
+        let mut any = Self::default();
+        let end = any.encode_with(&[decoder.char_set()], |encoder| {
+            let mut members = decoder.clone();
+            of.view().id()?.encode(encoder)?;
+            walk::copy_members(&of.view(), &mut members, encoder)?;
+            Ok(members)
+        })?;
+        *decoder = end;
+        any.type_code = of.clone();
+        Ok(any)
     }
 
     /// Lends it, as servants get it.
     pub fn view(&self) -> AnyView<'_> {
-        let value = native_decoder(&self.octets);
         AnyView {
             type_code: self.type_code.view(),
-            place: value.at(self.start).place(),
+            place: self.decoder().at(self.start).place(),
             octets: &self.octets[self.start..],
-            passed: walk::Passed::default(),
+            passed: walk::Passed {
+                has_wide_char: self.char_set != CharSet::Utf8,
+                ..walk::Passed::default()
+            },
         }
     }
 
@@ -203,16 +207,37 @@ impl Any {
         self.octets.clear();
         self.start = 0;
     }
-}
 
-fn native(octets: &mut Vec<u8>) -> Encoder<'_> {
-    let encoder = Encoder::new(octets, Endian::NATIVE).with_char_set(CharSet::Utf8);
-    encoder.without_header()
-}
+    /// Encodes the value in UTF-8, or else in the first of these code sets that has its characters.
+    fn encode_with<T>(
+        &mut self,
+        others: &[CharSet],
+        mut encode: impl FnMut(&mut Encoder<'_>) -> Result<T, CdrError>,
+    ) -> Result<T, CdrError> {
+        self.start = 0;
+        let mut others = others.iter();
+        self.char_set = CharSet::Utf8;
+        loop {
+            self.octets.clear();
+            match encode(&mut self.encoder()) {
+                Err(error) if error.kind == CdrErrorKind::TextNotInCodeSet => match others.next() {
+                    Some(other) => self.char_set = *other,
+                    None => return Err(error),
+                },
+                ended => return ended,
+            }
+        }
+    }
 
-fn native_decoder(octets: &[u8]) -> Decoder<'_> {
-    let decoder = Decoder::new(octets, Endian::NATIVE).with_char_set(CharSet::Utf8);
-    decoder.without_header()
+    fn encoder(&mut self) -> Encoder<'_> {
+        let encoder = Encoder::new(&mut self.octets, Endian::NATIVE).with_char_set(self.char_set);
+        encoder.without_header()
+    }
+
+    fn decoder(&self) -> Decoder<'_> {
+        let decoder = Decoder::new(&self.octets, Endian::NATIVE).with_char_set(self.char_set);
+        decoder.without_header()
+    }
 }
 
 impl Encode for Any {

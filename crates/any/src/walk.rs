@@ -33,7 +33,7 @@ pub(crate) struct Passed {
     pub(crate) is_opaque: bool,
     /// There are values of `wchar` or `wstring`.
     pub(crate) has_wide_text: bool,
-    /// A `char` is not ASCII: it cannot be copied to UTF-8, in which a `char` is an octet.
+    /// A `char` is not ASCII, and so takes more than one octet in UTF-8.
     pub(crate) has_wide_char: bool,
 }
 

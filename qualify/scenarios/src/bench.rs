@@ -7,7 +7,10 @@ use punctual_report::{Chapter, terminal::fitted};
 use crate::{
     benchmark::Benchmark,
     error::Error,
-    qualify::{controls, not_restored, page},
+    qualify::{
+        controls::{self, Chosen},
+        not_restored, page,
+    },
     report::{Files, could_not_run},
     run::Run,
     settings::Settings,
@@ -22,8 +25,9 @@ pub struct Options {
     pub files: Files,
     /// Settings of the run.
     pub settings: Settings,
-    /// Run it under its controls instead, and check that its claims do not hold then.
-    pub controls: bool,
+    /// Run it under these of its controls instead, or under all if the list is empty, and check that its
+    /// claims do not hold then.
+    pub controls: Option<Vec<String>>,
 }
 
 /// Measures, prints, and writes the requested files. Returns the exit code of the JSON contract.
@@ -34,8 +38,9 @@ pub fn run(benchmark: &Benchmark, options: &Options) -> ExitCode {
 
 fn measure(benchmark: &Benchmark, options: &Options) -> Result<ExitCode, Error> {
     options.files.check()?;
-    if options.controls {
-        let checked = controls::check(&[benchmark], usize::MAX, &options.settings, show_tables)?;
+    if let Some(ids) = &options.controls {
+        let chosen = Chosen::named(ids, benchmark)?;
+        let checked = controls::check(&[benchmark], chosen, &options.settings, show_tables)?;
         return Ok(checked.finish(&options.files));
     }
     let title = format!("bench {}", benchmark.name);

@@ -8,7 +8,10 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use crate::{FileError, Key, Problem, terms::in_terms_of_toml};
+use crate::{
+    FileError, Key, Problem,
+    terms::{duplicate, in_terms_of_toml},
+};
 
 /// Reads and checks a file.
 ///
@@ -36,9 +39,12 @@ pub fn parse<T: DeserializeOwned>(
     check: impl FnOnce(&T) -> Result<(), Problem>,
 ) -> Result<T, FileError> {
     let parsed: T = toml::from_str(text).map_err(|error| {
-        let offset = error.span().map_or(0, |span| span.start);
-        let key = key_at(text, offset);
-        FileError::at(file, text, offset, key, in_terms_of_toml(error.message().trim()))
+        let span = error.span().unwrap_or_default();
+        let problem = match error.message().trim() {
+            "duplicate key" => duplicate(text, &span),
+            message => in_terms_of_toml(message),
+        };
+        FileError::at(file, text, span.start, key_at(text, span.start), problem)
     })?;
     check(&parsed).map_err(|Problem { key, text: problem }| {
         FileError::at(file, text, offset_of(text, &key), key.to_string(), problem)

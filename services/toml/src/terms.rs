@@ -1,5 +1,7 @@
 //! Messages about wrong types, in the terms of TOML: serde writes `expected u32` or `a sequence`.
 
+use std::ops::Range;
+
 /// Returns a message of the parser in the terms of TOML.
 pub(crate) fn in_terms_of_toml(message: &str) -> String {
     let kinds = ["invalid type: ", "invalid value: "];
@@ -24,6 +26,23 @@ pub(crate) fn in_terms_of_toml(message: &str) -> String {
         _ => "",
     };
     format!("expected {wanted}, found {found}{advice}")
+}
+
+/// Returns the message about a key that a table has twice, or about the heading of a table that exists.
+pub(crate) fn duplicate(text: &str, key: &Range<usize>) -> String {
+    let before = text.get(..key.start).unwrap_or_default();
+    let key = text.get(key.clone()).unwrap_or_default();
+    let is_heading = before
+        .rsplit('\n')
+        .next()
+        .is_some_and(|line| line.trim_start().starts_with('['));
+    match is_heading {
+        true => format!(
+            "there is a table `{key}` above; if there may be several, double the brackets of their headings: \
+             `[[…]]`"
+        ),
+        false => format!("`{key}` has a value above; remove one of them"),
+    }
 }
 
 /// The message about an unknown key, with the most similar one instead of a list.
@@ -104,6 +123,15 @@ mod tests {
             (
                 "pool = []\nwidth = 1\n",
                 "width: unknown key `width`, expected `pool` or `listen`",
+            ),
+            (
+                "[pool]\n\n[pool]\n",
+                "bad:3:2: there is a table `pool` above; if there may be several, double the brackets of their \
+                 headings: `[[…]]`",
+            ),
+            (
+                "listen = []\nlisten = []\n",
+                "bad:2:1: `listen` has a value above; remove one of them",
             ),
         ] {
             let error = parse::<Pools>("bad", text, |_| Ok(())).unwrap_err();

@@ -68,9 +68,11 @@ pub struct Bench {
     files: FileArguments,
     #[command(flatten)]
     settings: SettingArguments,
-    /// Check that its claims can fail: run it under its controls, in which they must not hold
-    #[arg(long, conflicts_with_all = ["explain_over", "perfetto"])]
-    controls: bool,
+    /// Check that its claims can fail: run it under its controls, in which they must not hold; `--controls`
+    /// alone runs all (`punctual qualify --claims` lists them)
+    #[arg(long, value_name = "ID", num_args = 0.., require_equals = true, value_delimiter = ',')]
+    #[arg(conflicts_with_all = ["explain_over", "perfetto"])]
+    controls: Option<Vec<String>>,
 }
 
 /// Arguments of `qualify`.

@@ -124,19 +124,30 @@ impl<'c, 'a> Found<'c, 'a> {
         let value = decoder.clone();
         let passed = walk::skip(&type_code, decoder)?;
         let octets = decoder.passed(value.position());
-        let is_native = has_form(&value, octets, passed, Endian::NATIVE, CharSet::Utf8);
-        if passed.is_opaque && !is_native {
-            return Err(decoder.error(CdrErrorKind::TypeUnsupported));
-        }
-        if passed.has_wide_char && !is_native {
-            return Err(decoder.error(CdrErrorKind::TextNotInCodeSet));
-        }
-        Ok(Self {
+        let found = Self {
             type_code,
             value,
             octets,
             passed,
-        })
+        };
+        if passed.is_opaque && !found.has_form_of_copies() {
+            return Err(decoder.error(CdrErrorKind::TypeUnsupported));
+        }
+        Ok(found)
+    }
+
+    /// Returns the code set of copies: UTF-8, if it represents each `char` in one octet.
+    fn char_set_of_copies(&self) -> CharSet {
+        if self.passed.has_wide_char {
+            self.value.char_set()
+        } else {
+            CharSet::Utf8
+        }
+    }
+
+    fn has_form_of_copies(&self) -> bool {
+        let char_set = self.char_set_of_copies();
+        has_form(&self.value, self.octets, self.passed, Endian::NATIVE, char_set)
     }
 
     /// Copies it into an `any`, whose memory is reused. After an error, the `any` is empty.
@@ -152,22 +163,16 @@ impl<'c, 'a> Found<'c, 'a> {
         if self.type_code.whole() != Some(any.type_code.octets()) || self.type_code.endian() == Endian::Big {
             any.type_code = self.type_code.to_owned()?;
         }
+        any.char_set = self.char_set_of_copies();
         any.octets.clear();
-        if has_form(
-            &self.value,
-            self.octets,
-            self.passed,
-            Endian::NATIVE,
-            CharSet::Utf8,
-        ) {
+        if self.has_form_of_copies() {
             any.start = self.value.position() % ALIGNMENT;
             any.octets.resize(any.start, 0);
             any.octets.extend_from_slice(self.octets);
             return Ok(());
         }
         any.start = 0;
-        let mut encoder = super::native(&mut any.octets);
-        walk::copy(&self.type_code, &mut self.value.clone(), &mut encoder)
+        walk::copy(&self.type_code, &mut self.value.clone(), &mut any.encoder())
     }
 }
 
@@ -184,7 +189,8 @@ impl<'a> Found<'a, 'a> {
             let mut any = Any::default();
             self.copy_to(&mut any)?;
             self.octets = decoder.lend_copy(&any.octets)?;
-            self.value = self.value.beginning_with(self.octets, Endian::NATIVE);
+            let value = self.value.beginning_with(self.octets, Endian::NATIVE);
+            self.value = value.with_char_set(any.char_set);
             self.passed.refers_outside = false;
         }
         Ok(AnyView {

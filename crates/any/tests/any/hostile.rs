@@ -56,17 +56,6 @@ fn values_without_octets_are_bounded() {
     );
 }
 
-/// A `char` of ISO-8859-1, which these messages have: as an octet of UTF-8, in which an `any` is kept, it
-/// does not exist.
-#[test]
-fn a_char_that_cannot_be_kept_is_refused() {
-    let code = TypeCode::basic(Kind::Char);
-    assert_eq!(refused(&message(&code, &[0xe9])), CdrErrorKind::TextNotInCodeSet);
-    let ascii = message(&code, b"e");
-    let any = AnyView::decode(&mut Decoder::new(&ascii, Endian::Little)).unwrap();
-    assert_eq!(any.to_owned().get(), Ok('e'));
-}
-
 #[test]
 fn nesting_is_bounded() {
     let mut code = TypeCode::basic(Kind::Long);

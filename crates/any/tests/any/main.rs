@@ -1,5 +1,6 @@
 //! Type codes and values of types known at run time: golden octets, properties, hostile input, codec.
 
+mod characters;
 mod codec;
 #[path = "../../../../fuzz/corpus.rs"]
 mod corpus;

@@ -51,7 +51,7 @@ pub fn generate(place: &Place<'_>, interface: &Interface) -> TokenStream {
 /// Number of operations above which names are matched octet by octet, which the compiler makes a tree of
 /// jumps: finding one takes as long as its name, however many there are. A string is compared with each of
 /// the names before it, which is faster for a few.
-const MANY_OPERATIONS: usize = 16;
+const MANY_OPERATIONS: usize = 8;
 
 /// Octets of values from which an operation states what it needs, and is never a part of a larger function.
 const MUCH_STACK: u64 = 1024;

@@ -18,22 +18,63 @@ use crate::{
 
 const NAME: &str = "controls";
 
+/// The controls of a benchmark that are run.
+#[derive(Clone, Copy)]
+pub(crate) enum Chosen<'a> {
+    All,
+    First,
+    Named(&'a [String]),
+}
+
+impl<'a> Chosen<'a> {
+    /// Returns those of this benchmark with these ids; without ids, all.
+    ///
+    /// # Errors
+    /// It has no control with one of the ids.
+    pub(crate) fn named(ids: &'a [String], benchmark: &Benchmark) -> Result<Self, Error> {
+        let known = || benchmark.controls.iter().map(|control| control.id);
+        match ids.iter().find(|id| !known().any(|known| known == *id)) {
+            Some(unknown) => Err(format!(
+                "{} has no control `{unknown}`, but {}",
+                benchmark.name,
+                known().collect::<Vec<_>>().join(", ")
+            )
+            .into()),
+            None if ids.is_empty() => Ok(Self::All),
+            None => Ok(Self::Named(ids)),
+        }
+    }
+
+    fn among(self, controls: &[Control]) -> impl Iterator<Item = &Control> {
+        let mut numbered = controls.iter().enumerate();
+        std::iter::from_fn(move || {
+            numbered
+                .find(|(place, control)| match self {
+                    Self::All => true,
+                    Self::First => *place == 0,
+                    Self::Named(ids) => ids.iter().any(|id| id == control.id),
+                })
+                .map(|(_, control)| control)
+        })
+    }
+}
+
 /// The outcome of controls, as claims: each claim of a benchmark must have a control that breaks it, or, if
 /// it does not hold for an explained reason, that restores it.
 pub(crate) struct Checked {
     pub(crate) outcome: Outcome,
 }
 
-/// Runs the benchmarks as they are and under the first `of_each` of their controls. Without the ordinary run,
-/// a claim that never holds would look as if a control broke it.
+/// Runs the benchmarks as they are and under their chosen controls. Without the ordinary run, a claim that
+/// never holds would look as if a control broke it.
 pub(crate) fn check(
     benchmarks: &[&Benchmark],
-    of_each: usize,
+    chosen: Chosen<'_>,
     settings: &Settings,
     after_each: impl FnMut(&Run<'_>, &Testbed),
 ) -> Result<Checked, Error> {
     let parts = benchmarks.iter().flat_map(|&benchmark| {
-        let controls = benchmark.controls.iter().take(of_each).map(Some);
+        let controls = chosen.among(benchmark.controls).map(Some);
         let controls = std::iter::once(None).chain(controls);
         controls.map(move |control| Part { benchmark, control })
     });
@@ -230,4 +271,33 @@ fn table(outcome: &Outcome) -> Table {
             ("limit", "limit"),
             ("state", "under the control"),
         ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONTROLS: [Control; 3] = [control("slow"), control("empty"), control("stuck")];
+
+    const fn control(id: &'static str) -> Control {
+        Control {
+            id,
+            about: "something else",
+            breaks: &["*"],
+        }
+    }
+
+    #[test]
+    fn the_chosen_controls_are_run_in_their_order() {
+        let ids = |chosen: Chosen<'_>| {
+            chosen
+                .among(&CONTROLS)
+                .map(|control| control.id)
+                .collect::<Vec<_>>()
+        };
+        let named = ["stuck", "slow"].map(String::from);
+        assert_eq!(ids(Chosen::All), ["slow", "empty", "stuck"]);
+        assert_eq!(ids(Chosen::First), ["slow"]);
+        assert_eq!(ids(Chosen::Named(&named)), ["slow", "stuck"]);
+    }
 }

@@ -60,8 +60,11 @@ fn measure(all: &[&Benchmark], options: &Options) -> Result<ExitCode, Error> {
     let references = References::read(&options.against, all)?;
     options.files.check()?;
     if options.controls {
-        let of_each = if options.settings.quick { 1 } else { usize::MAX };
-        let checked = controls::check(&benchmarks, of_each, &options.settings, show_verdict)?;
+        let chosen = match options.settings.quick {
+            true => controls::Chosen::First,
+            false => controls::Chosen::All,
+        };
+        let checked = controls::check(&benchmarks, chosen, &options.settings, show_verdict)?;
         references.write_junit(&checked.outcome)?;
         return Ok(checked.finish(&options.files));
     }

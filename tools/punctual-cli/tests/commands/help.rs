@@ -85,6 +85,7 @@ fn invalid_arguments_are_errors_before_anything_is_measured() {
         &["qualify", "--only", "cubit", "--json", "/nowhere/out.json"],
         &["qualify", "--only", "cubit", "--bounds", "/nowhere/bounds.toml"],
         &["bench", "cubit", "--html", "/nowhere/out.html"],
+        &["bench", "orb.demultiplexing", "--controls=nothing"],
     ] {
         assert_eq!(punctual(arguments).0, 2, "{arguments:?}");
     }
