@@ -54,7 +54,7 @@ impl RequestHandler for RequestDispatcher {
         buffers: &mut Buffers,
         reply: &mut Vec<u8>,
     ) -> Result<Disposition, MessageError> {
-        let answered = self.answer_request(lane, request, buffers, reply);
+        let answered = answer_request(self, lane, request, buffers, reply);
         buffers.free_large(self.configuration.limits.max_kept_buffer);
         answered
     }
@@ -149,62 +149,60 @@ impl ServingSlot for RequestDispatcher {
     }
 }
 
-impl RequestDispatcher {
-    /// Serves a request and writes the reply.
-    fn answer_request(
-        &self,
-        lane: &LaneContext,
-        message: &RequestMessage<'_, Self>,
-        buffers: &mut Buffers,
-        reply: &mut Vec<u8>,
-    ) -> Result<Disposition, MessageError> {
-        let Buffers {
-            last,
-            arena,
+/// Serves a request and writes the reply.
+fn answer_request(
+    dispatcher: &RequestDispatcher,
+    lane: &LaneContext,
+    message: &RequestMessage<'_, RequestDispatcher>,
+    buffers: &mut Buffers,
+    reply: &mut Vec<u8>,
+) -> Result<Disposition, MessageError> {
+    let Buffers {
+        last,
+        arena,
+        pool,
+        orb,
+        seen,
+    } = buffers;
+    let header = message.header;
+    let incoming = last.decode(message.octets, header).map_err(|_| MessageError)?;
+    let request = incoming.header;
+    record_operation(request.operation, || {
+        Record::new(Event::Served)
+            .request(request.request_id)
+            .link(message.link)
+            .priority(lane.priority().map(Priority::value))
+    });
+    arena.reset();
+    let body = incoming.body;
+    let serving = Serving {
+        dispatcher,
+        lane,
+        message,
+        incoming: &incoming,
+    };
+    let expired = lane.data.expired_requests;
+    if expired.drops(request.contexts, message.read_at) {
+        return serving.refuse_expired(reply);
+    }
+    let arguments = Decoder::new(message.octets, header.endian)
+        .with_code_sets(message.code_sets)
+        .with_arena(arena)
+        .with_nesting_limit(dispatcher.configuration.limits.max_nesting)
+        .with_decoded_limit(dispatcher.configuration.limits.max_decoded_size)
+        .with_context(orb)
+        .with_fragments(message.fragment_starts)
+        .at(body);
+    if !dispatcher.interceptors.server.is_empty() && request.operation != BIND_PRIORITY_BAND {
+        let buffers = ServingBuffers {
+            reply,
             pool,
             orb,
             seen,
-        } = buffers;
-        let header = message.header;
-        let incoming = last.decode(message.octets, header).map_err(|_| MessageError)?;
-        let request = incoming.header;
-        record_operation(request.operation, || {
-            Record::new(Event::Served)
-                .request(request.request_id)
-                .link(message.link)
-                .priority(lane.priority().map(Priority::value))
-        });
-        arena.reset();
-        let body = incoming.body;
-        let serving = Serving {
-            dispatcher: self,
-            lane,
-            message,
-            incoming: &incoming,
         };
-        let expired = lane.data.expired_requests;
-        if expired.drops(request.contexts, message.read_at) {
-            return serving.refuse_expired(reply);
-        }
-        let arguments = Decoder::new(message.octets, header.endian)
-            .with_code_sets(message.code_sets)
-            .with_arena(arena)
-            .with_nesting_limit(self.configuration.limits.max_nesting)
-            .with_decoded_limit(self.configuration.limits.max_decoded_size)
-            .with_context(orb)
-            .with_fragments(message.fragment_starts)
-            .at(body);
-        if !self.interceptors.server.is_empty() && request.operation != BIND_PRIORITY_BAND {
-            let buffers = ServingBuffers {
-                reply,
-                pool,
-                orb,
-                seen,
-            };
-            return serving.answer_intercepted(arguments, buffers);
-        }
-        serving.answer(arguments, pool, reply)
+        return serving.answer_intercepted(arguments, buffers);
     }
+    serving.answer(arguments, pool, reply)
 }
 
 impl Serving<'_> {
