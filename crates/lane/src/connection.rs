@@ -1,4 +1,5 @@
-//! One connection in a lane's poller, accepted or opened by this side.
+//! One connection in a lane's poller, accepted or opened by this side. Steps 8 and 9 of a call read and write
+//! it.
 
 mod inbound;
 mod outbound;

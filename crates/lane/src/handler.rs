@@ -1,4 +1,4 @@
-//! Interface between a lane and the layer above it.
+//! Interface between a lane (steps 7 to 9 of a call) and the layer above it (steps 10 and 11).
 
 use std::{sync::Arc, time::Instant};
 

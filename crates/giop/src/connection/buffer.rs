@@ -1,4 +1,4 @@
-//! Step 8 of a call, its framing: the receive buffer holds received octets, one message behind the other.
+//! The receive buffer and the framing of messages: received octets, one message behind the other.
 //!
 //! Each received octet is copied at most twice: an incomplete message moves once, to the start of the buffer,
 //! and a message that is taken moves at most once more. Memory beyond [`FIRST_SIZE`] is kept as long as
