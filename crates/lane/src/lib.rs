@@ -3,9 +3,9 @@
 //!
 //! A [`Lane`] owns acceptors, a poller, connections, threads, a request queue and buffers. It drives the GIOP
 //! protocol over transports and passes each request to a [`RequestHandler`], the layer above. It knows no
-//! object, reference, adapter, servant or policy. Path of one request through the crate, steps 7 to 9 of a call:
-//! `worker` (an event of the poller wakes a thread) → `serve` (the thread reads a message of the connection) →
-//! `request_queue`, if the lane buffers → `dispatch` (the handler answers, the reply is sent).
+//! object, reference, adapter, servant or policy. Path of one request through the crate, steps 7 to 9 of a
+//! call: `worker` (an event of the poller wakes a thread) → `serve` (the thread reads a message of the
+//! connection) → `request_queue`, if the lane buffers → `dispatch` (the handler answers, the reply is sent).
 
 mod accept_state;
 mod accepting;
