@@ -40,7 +40,7 @@ pub(crate) struct Connection<H: ConnectionData> {
     stream: Box<dyn Stream>,
     pub(crate) mark: NetworkMark,
     inbound: PiMutex<Inbound>,
-    /// Events that occurred while another thread was reading: [`READABLE`] and [`PEER_CLOSED`].
+    /// Events that occurred while another thread was reading: the flags of [`inbound`].
     missed: AtomicU8,
     outbound: PiMutex<Outbound>,
     /// Memory that the peer makes the lane keep.
