@@ -15,8 +15,7 @@ use punctual_os::{PiMutexGuard, clock};
 
 use crate::{
     Lane, NotExecuted, ServingSlot,
-    connection::Connection,
-    inbound::{Inbound, Received},
+    connection::{Connection, Inbound, Received},
     mode::Mode,
     serve::MAX_CONSECUTIVE,
     serving_thread,

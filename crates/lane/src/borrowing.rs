@@ -90,7 +90,7 @@ pub fn allow_borrowing<H: ServingSlot>(lanes: &[Arc<Lane<H>>], handler: &Arc<H>)
             buffers: PiMutex::new((0..helpers).map(|_| WorkerBuffers::new(handler)).collect()),
         };
         // Each lane is set once.
-        let _ = lane.borrowing.set(borrowing);
+        let _ = lane.pool.borrowing.set(borrowing);
     }
     Ok(())
 }
@@ -117,7 +117,7 @@ impl<H: ServingSlot> Lane<H> {
     /// Notifies the lower lanes of what is, or will be, ready for this lane, if it borrows; called when it is
     /// exhausted.
     pub(crate) fn call_for_help(&self) {
-        match self.borrowing.get().map(|borrowing| &borrowing.below) {
+        match self.pool.borrowing.get().map(|borrowing| &borrowing.below) {
             None => {}
             Some(Below::Pollers(pollers)) => pollers.iter().for_each(|below| below.arm(&self.events.poller)),
             Some(Below::Queues(queues)) => self.call_for_help_with_queue(queues),
@@ -130,11 +130,11 @@ impl<H: ServingSlot> Lane<H> {
     /// helping: then a still higher lane asks for help.
     pub(crate) fn help_above(&self, home: &Arc<Self>, token: u64, handler: &Arc<H>) {
         let index = (FIRST_ABOVE - token) as usize;
-        let Some(above) = self.borrowing.get().and_then(|own| own.above.get(index)) else {
+        let Some(above) = self.pool.borrowing.get().and_then(|own| own.above.get(index)) else {
             return;
         };
         let lane = &above.lane;
-        let Some(theirs) = lane.borrowing.get() else {
+        let Some(theirs) = lane.pool.borrowing.get() else {
             return;
         };
         theirs.set_disarmed(above.index);
@@ -157,7 +157,7 @@ impl<H: ServingSlot> Lane<H> {
         find: impl FnOnce(&mut WorkerBuffers<H>) -> Option<W>,
         serve: impl FnOnce(&mut Worker<'_, H>, W),
     ) -> bool {
-        let Some(theirs) = lane.borrowing.get() else {
+        let Some(theirs) = lane.pool.borrowing.get() else {
             return false;
         };
         // As one of its threads: the last one closes the lane, which must not happen while this one serves.

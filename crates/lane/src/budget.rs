@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use punctual_os::PiMutex;
 
-use crate::{LaneLimits, NotExecuted};
+use crate::LaneLimits;
 
 /// Time in which an exhausted budget is restored.
 const RESTORED_IN: Duration = Duration::from_secs(30);
@@ -36,6 +36,18 @@ impl Budgets {
             NotExecuted::Elsewhere => self.unserved.lock().pay(ended, ends, Instant::now),
         }
     }
+}
+
+/// Why a message occupied a lane although no request was served.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum NotExecuted {
+    /// The request was refused: [`crate::LaneLimits::max_refused_requests`].
+    Refused,
+    /// The request was refused, and so would be each one of this peer: its connection is closed.
+    NotAdmitted,
+    /// The peer queried an object's location, or withdrew a request:
+    /// [`crate::LaneLimits::max_unserved_messages`].
+    Elsewhere,
 }
 
 struct Budget {

@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Instant};
 
-use crate::{Lane, RequestHandler, client_role::ClientRole, connection::Connection};
+use crate::{Lane, RequestHandler, connection::Connection, role::Calls};
 
 impl<H: RequestHandler> Lane<H> {
     /// Has a thread check the calls over shared connections at this time; called after the call has entered
@@ -24,8 +24,8 @@ impl<H: RequestHandler> Lane<H> {
     fn expire_calls_before(&self, now: Instant) {
         let mut from = 0;
         // Waking tasks runs the user's code, so not while the lane's table is locked.
-        while let Some((index, connection, client)) = self.next_opened(from) {
-            if let Some(next) = client.replies.expire(now, connection.state.is_congested()) {
+        while let Some((index, connection, calls)) = self.next_opened(from) {
+            if let Some(next) = calls.replies.expire(now, connection.state.is_congested()) {
                 self.events.call_timeouts.add(next);
             }
             from = index + 1;
@@ -37,10 +37,10 @@ impl<H: RequestHandler> Lane<H> {
 
     /// First connection over which this side calls, from this index of the table on.
     #[expect(clippy::type_complexity, reason = "an entry of the table")]
-    fn next_opened(&self, from: usize) -> Option<(usize, Arc<Connection<H>>, Arc<ClientRole<H>>)> {
+    fn next_opened(&self, from: usize) -> Option<(usize, Arc<Connection<H>>, Arc<Calls<H>>)> {
         self.connections.find_from(from, |index, connection| {
-            let client = Arc::clone(connection.client()?);
-            Some((index, Arc::clone(connection), client))
+            let calls = Arc::clone(connection.role.calls()?);
+            Some((index, Arc::clone(connection), calls))
         })
     }
 }

@@ -1,47 +1,46 @@
-//! One connection in a lane's poller, accepted or opened by this side.
+//! One connection in a lane's poller, accepted or opened by this side. Steps 8 and 9 of a call read and write
+//! it.
+
+mod inbound;
+mod outbound;
 
 use std::{
-    io, mem,
-    sync::{
-        Arc, OnceLock,
-        atomic::{AtomicU8, Ordering},
-    },
+    sync::{Arc, atomic::AtomicU8},
     time::{Duration, Instant},
 };
 
 use punctual_flight::Link;
-use punctual_giop::{Version, connection as giop};
-use punctual_os::{Interest, PiMutex, PiMutexGuard, Poller, Trigger};
+use punctual_giop::Version;
+use punctual_os::{PiMutex, Poller};
 use punctual_transport::{ProtocolProperties, Stream};
 
-pub(crate) use crate::outbound::{Broken, refuse};
+pub(crate) use self::{
+    inbound::{Inbound, Readiness, Received},
+    outbound::{Broken, Outbound, refuse},
+};
 use crate::{
-    LaneLimits, NetworkMark, RequestHandler,
+    ConnectionData, LaneLimits, NetworkMark,
     budget::Budgets,
-    client_role::ClientRole,
     connection_state::ConnectionState,
-    inbound::Inbound,
     kept_memory::{KeptMemory, LaneMemory},
-    outbound::{Outbound, Wrote},
+    role::Role,
     time_budget::UnaccountedTime,
 };
 
 /// Connection of a lane. Several threads may serve its requests; one at a time reads.
-pub(crate) struct Connection<H: RequestHandler> {
+pub(crate) struct Connection<H: ConnectionData> {
     /// Index in the lane's table and token in its poller.
     pub(crate) token: u64,
     /// Identification for the flight recorder.
     pub(crate) link: Link,
     pub(crate) role: Role<H>,
-    /// Client role for calls over a connection that the peer has opened and made bidirectional.
-    pub(crate) callbacks: OnceLock<Arc<ClientRole<H>>>,
     pub(crate) state: ConnectionState,
     pub(crate) budgets: Budgets,
     poller: Arc<Poller>,
     stream: Box<dyn Stream>,
     pub(crate) mark: NetworkMark,
     inbound: PiMutex<Inbound>,
-    /// Events that occurred while another thread was reading: [`READABLE`] and [`PEER_CLOSED`].
+    /// Events that occurred while another thread was reading: the flags of [`inbound`].
     missed: AtomicU8,
     outbound: PiMutex<Outbound>,
     /// Memory that the peer makes the lane keep.
@@ -49,47 +48,7 @@ pub(crate) struct Connection<H: RequestHandler> {
     pub(crate) unaccounted_time: UnaccountedTime,
 }
 
-/// Messages that arrive over a connection.
-pub(crate) enum Role<H: RequestHandler> {
-    /// Requests: the peer opened it.
-    Server(H::PeerData),
-    /// Replies: this side opened it, and callers share it.
-    Client(Arc<ClientRole<H>>),
-}
-
-impl<H: RequestHandler> Role<H> {
-    fn protocol(&self) -> giop::Role {
-        match self {
-            Self::Server(_) => giop::Role::Server,
-            Self::Client(client) if client.serves.is_some() => giop::Role::Both,
-            Self::Client(_) => giop::Role::Client,
-        }
-    }
-
-    /// Notes that the connection is in the lane's table.
-    pub(crate) fn connected(&self) {
-        match self {
-            Self::Server(peer) => H::connected(peer),
-            Self::Client(client) => client.serves.iter().for_each(H::connected),
-        }
-    }
-}
-
-/// State of a connection that an event reports.
-#[derive(Clone, Copy)]
-pub(crate) struct Readiness {
-    /// The peer has sent its last octet: read until the end of the stream.
-    pub(crate) peer_closed: bool,
-    /// The socket may have octets.
-    pub(crate) readable: bool,
-}
-
-/// Octets may have arrived.
-const READABLE: u8 = 1;
-/// The end of the stream follows them.
-const PEER_CLOSED: u8 = 2;
-
-impl<H: RequestHandler> Connection<H> {
+impl<H: ConnectionData> Connection<H> {
     pub(crate) fn new(
         token: u64,
         stream: Box<dyn Stream>,
@@ -99,16 +58,11 @@ impl<H: RequestHandler> Connection<H> {
         limits: &LaneLimits,
         memory: &Arc<LaneMemory>,
     ) -> Self {
-        let announced = match &role {
-            Role::Client(client) if client.serves.is_some() => Some(client.code_sets.char),
-            Role::Client(_) | Role::Server(_) => None,
-        };
-        let inbound = Inbound::new(role.protocol(), limits).with_code_set(announced);
+        let inbound = Inbound::new(role.protocol(), limits).with_code_set(role.announced_char_set());
         Self {
             token,
             link: Link::of(stream.as_fd()),
             inbound: PiMutex::new(inbound),
-            callbacks: OnceLock::new(),
             outbound: PiMutex::new(Outbound::new(role.protocol(), limits)),
             role,
             state: ConnectionState::default(),
@@ -128,39 +82,6 @@ impl<H: RequestHandler> Connection<H> {
 
     pub(crate) fn is_server(&self) -> bool {
         matches!(self.role, Role::Server(_))
-    }
-
-    /// Returns the state of the calls over it, if this side may call.
-    pub(crate) fn client(&self) -> Option<&Arc<ClientRole<H>>> {
-        match &self.role {
-            Role::Client(client) => Some(client),
-            Role::Server(_) => self.callbacks.get(),
-        }
-    }
-
-    /// Returns the properties of the peer, if it may call.
-    #[inline(always)]
-    pub(crate) fn peer(&self) -> Option<&H::PeerData> {
-        match &self.role {
-            Role::Server(peer) => Some(peer),
-            Role::Client(client) => client.serves.as_ref(),
-        }
-    }
-
-    /// Claims the right to read. `None`: another thread has it, and will certainly read again, to the end of
-    /// the stream if the peer has closed it.
-    pub(crate) fn claim(&self, readiness: Readiness) -> Option<PiMutexGuard<'_, Inbound>> {
-        self.inbound.try_lock().or_else(|| {
-            self.note_missed(readiness);
-            // The other thread may have released the claim just before it could see the mark.
-            self.inbound.try_lock()
-        })
-    }
-
-    /// Notes for the thread that serves it, or will, that there may be more to read.
-    pub(crate) fn note_missed(&self, readiness: Readiness) {
-        let peer_closed = if readiness.peer_closed { PEER_CLOSED } else { 0 };
-        self.missed.fetch_or(READABLE | peer_closed, Ordering::SeqCst);
     }
 
     /// Begins to wait to be served by another thread, or later. `false`: it waits already, and `readiness` is
@@ -183,240 +104,6 @@ impl<H: RequestHandler> Connection<H> {
         }
     }
 
-    /// Claims the right to read if no thread has it; a thread that has it is not notified.
-    pub(crate) fn try_claim(&self) -> Option<PiMutexGuard<'_, Inbound>> {
-        self.inbound.try_lock()
-    }
-
-    /// Claims the right to read for the thread that the connection is dedicated to: others hold the claim for
-    /// a moment at most.
-    pub(crate) fn wait_for_claim(&self) -> PiMutexGuard<'_, Inbound> {
-        self.inbound.lock()
-    }
-
-    /// Adds to `readiness` why other threads failed to claim the right to read; called after the claim has
-    /// been released.
-    pub(crate) fn add_missed(&self, readiness: &mut Readiness) {
-        if self.missed.load(Ordering::SeqCst) != 0 {
-            let missed = self.missed.swap(0, Ordering::SeqCst);
-            readiness.readable |= missed != 0;
-            readiness.peer_closed |= missed & PEER_CLOSED != 0;
-        }
-    }
-
-    /// Returns whether a thread is writing to it.
-    pub(crate) fn is_sending(&self) -> bool {
-        self.outbound.try_lock().is_none()
-    }
-
-    /// Sends a reply. What the socket has no room for is kept and follows later; no thread waits.
-    ///
-    /// While something is kept no further request is read, so at most one reply for each thread of the lane
-    /// is kept. `true`: it has begun to be kept.
-    pub(crate) fn send(&self, message: &[u8], version: Version) -> Result<bool, Broken> {
-        self.send_copied(self.outbound.lock(), message, version)
-    }
-
-    /// Sends a message like [`Self::send`]; a large message loses its memory if it has to be kept.
-    #[inline(always)]
-    pub(crate) fn send_owned(&self, message: &mut Vec<u8>, version: Version) -> Result<bool, Broken> {
-        let mut outbound = self.outbound.lock();
-        let sent = self.write(&mut outbound, message, version)?;
-        if sent == message.len() {
-            self.note_sent(&mut outbound);
-            return Ok(false);
-        }
-        self.send_rest(outbound, message, sent)
-    }
-
-    /// Sends a request in the same way; nothing of it (`None`) if more than `limit` octets would wait.
-    ///
-    /// The lock is held while one message or fragment is written as far as there is room, and so never while
-    /// a peer is slow.
-    pub(crate) fn send_request(
-        &self,
-        message: &[u8],
-        version: Version,
-        limit: usize,
-    ) -> Result<bool, Option<Broken>> {
-        let outbound = self.outbound.lock();
-        if outbound.is_full(message.len(), limit) {
-            return Err(None);
-        }
-        self.send_copied(outbound, message, version).map_err(Some)
-    }
-
-    /// Sends CancelRequest for a request that was sent, behind what waits. A broken connection is detected at
-    /// its next read or write.
-    pub(crate) fn send_cancel(&self, request_id: u32) {
-        let mut outbound = self.outbound.lock();
-        if let Some(message) = outbound.protocol.cancel(request_id) {
-            let version = outbound.protocol.version();
-            let _ = self.send_copied(outbound, &message, version);
-        }
-    }
-
-    fn send_copied(
-        &self,
-        mut outbound: PiMutexGuard<'_, Outbound>,
-        message: &[u8],
-        version: Version,
-    ) -> Result<bool, Broken> {
-        let sent = self.write(&mut outbound, message, version)?;
-        if sent == message.len() {
-            self.note_sent(&mut outbound);
-            return Ok(false);
-        }
-        if outbound.divides(message, sent) {
-            return self.send_divided(outbound, &mut message.to_vec());
-        }
-        outbound.queue().keep(&message[sent..]);
-        Ok(self.note_kept(outbound))
-    }
-
-    /// Sends the rest of a message, behind the octets that have been sent.
-    #[cold]
-    fn send_rest(
-        &self,
-        mut outbound: PiMutexGuard<'_, Outbound>,
-        message: &mut Vec<u8>,
-        sent: usize,
-    ) -> Result<bool, Broken> {
-        if outbound.divides(message, sent) {
-            return self.send_divided(outbound, message);
-        }
-        outbound.keep_rest(message, sent);
-        Ok(self.note_kept(outbound))
-    }
-
-    /// Sends a message in fragments, and releases the lock after each, so that other threads send in between.
-    /// It has its memory again afterwards, unless the rest is kept.
-    #[cold]
-    fn send_divided<'c>(
-        &'c self,
-        mut outbound: PiMutexGuard<'c, Outbound>,
-        message: &mut Vec<u8>,
-    ) -> Result<bool, Broken> {
-        let ticket = outbound.queue().divide(mem::take(message));
-        let begun = Instant::now();
-        loop {
-            let queue = outbound.queue();
-            // Another thread may have sent the end; CloseConnection may follow it.
-            if !queue.contains(ticket) && (queue.is_dividing() || queue.is_empty()) {
-                self.note_sent(&mut outbound);
-                return Ok(false);
-            }
-            let mut finished = None;
-            match outbound.write_next(&*self.stream, Some(ticket), &mut finished) {
-                Ok(Wrote::NoRoom) if self.await_room() => return Ok(self.note_kept(outbound)),
-                Ok(Wrote::NoRoom) => {}
-                Ok(Wrote::Octets | Wrote::Nothing) => {
-                    if let Some(finished) = finished {
-                        *message = finished;
-                    } else if outbound.takes_too_long(begun) {
-                        self.await_room();
-                        return Ok(self.note_kept(outbound));
-                    }
-                    drop(outbound);
-                    outbound = self.outbound.lock();
-                }
-                Err(_) => return Err(Broken { begun: true }),
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn write(&self, outbound: &mut Outbound, message: &[u8], version: Version) -> Result<usize, Broken> {
-        outbound.write(&*self.stream, message, version, || self.await_room())
-    }
-
-    /// Has a thread woken when there is room. Returns whether to give up writing for now.
-    ///
-    /// The write is tried once more after the mark is set: room made from then on wakes a thread that sees
-    /// the mark.
-    #[cold]
-    fn await_room(&self) -> bool {
-        // A stream that blocks has waited for room already.
-        let again = self.state.set_congested() || self.state.is_dedicated();
-        if !again {
-            self.wait_for(Interest::READ_WRITE);
-        }
-        again
-    }
-
-    /// `true`: something has begun to wait.
-    #[cold]
-    fn note_kept(&self, mut outbound: PiMutexGuard<'_, Outbound>) -> bool {
-        self.memory.set_unsent(outbound.held());
-        let begins = outbound.begin_stall();
-        drop(outbound);
-        self.end_if_closed();
-        begins
-    }
-
-    #[inline(always)]
-    fn note_sent(&self, outbound: &mut Outbound) {
-        if self.state.is_congested() {
-            self.note_all_sent(outbound);
-        }
-    }
-
-    #[cold]
-    fn note_all_sent(&self, outbound: &mut Outbound) {
-        if outbound.queue().is_empty() {
-            outbound.discard();
-            self.memory.set_unsent(0);
-            self.state.clear_congested();
-            self.wait_for(Interest::READ);
-        }
-    }
-
-    /// Room is waited for only while something is kept: Unix sockets report it whenever the peer has read.
-    /// The caller has locked `outbound`.
-    fn wait_for(&self, interest: Interest) {
-        // It fails for dedicated connections, whose thread waits in `write`.
-        let _ = self
-            .poller
-            .modify(self.stream(), self.token, interest, Trigger::Edge);
-    }
-
-    /// Continues to send what is kept. `true`: everything has been sent, so requests may be read again.
-    pub(crate) fn flush(&self) -> io::Result<bool> {
-        if !self.state.is_congested() {
-            return Ok(true);
-        }
-        let mut progress = false;
-        loop {
-            // Other threads send in between.
-            let mut outbound = self.outbound.lock();
-            match outbound.write_next(&*self.stream, None, &mut None)? {
-                Wrote::Octets => progress = true,
-                Wrote::NoRoom => {
-                    if progress {
-                        outbound.note_progress();
-                    }
-                    return Ok(false);
-                }
-                Wrote::Nothing => {
-                    self.note_all_sent(&mut outbound);
-                    return Ok(true);
-                }
-            }
-        }
-    }
-
-    /// Returns whether further requests may be read although not all replies have been sent: replies that
-    /// wait are in fragments, so that others pass between them, and there are few.
-    #[cold]
-    pub(crate) fn accepts_more(&self) -> bool {
-        self.outbound.lock().queue().has_room()
-    }
-
-    /// Returns whether more than this many octets of replies are kept.
-    pub(crate) fn owes_more_than(&self, octets: usize) -> bool {
-        self.outbound.lock().waiting() > octets
-    }
-
     /// Resets the mark that the connection was used.
     pub(crate) fn clear_used(&self) {
         // While a thread reads, the connection is in use.
@@ -433,7 +120,7 @@ impl<H: RequestHandler> Connection<H> {
             return false;
         };
         self.idleness_of(&inbound) == Idleness::Unused
-            && self.client().is_none_or(|client| client.replies.end_if_idle())
+            && self.role.calls().is_none_or(|calls| calls.replies.end_if_idle())
     }
 
     pub(crate) fn idleness(&self) -> Idleness {
@@ -544,26 +231,6 @@ impl<H: RequestHandler> Connection<H> {
         if let Some(mut outbound) = self.outbound.try_lock() {
             outbound.discard();
             self.memory.set_unsent(0);
-        }
-    }
-
-    /// Sends MessageError in the version of the message that is not GIOP, or not acceptable. `false`: the
-    /// peer has been notified already.
-    pub(crate) fn send_error(&self, version: Version) -> bool {
-        let mut outbound = self.outbound.lock();
-        let message = outbound.protocol.message_error(version);
-        if let Some(message) = &message {
-            let _ = self.send_copied(outbound, message, version);
-        }
-        message.is_some()
-    }
-
-    /// Sends CloseConnection: nothing that is outstanding will be handled.
-    pub(crate) fn send_close(&self) {
-        let mut outbound = self.outbound.lock();
-        if let Some(message) = outbound.protocol.close() {
-            let version = outbound.protocol.version();
-            let _ = self.send_copied(outbound, &message, version);
         }
     }
 }

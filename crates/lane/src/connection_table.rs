@@ -16,10 +16,10 @@ use punctual_transport::{ProtocolProperties, Stream};
 
 use crate::{
     CallEnd, LaneLimits, RequestHandler,
-    client_role::ClientRole,
-    connection::{Connection, Idleness, Role},
+    connection::{Connection, Idleness},
     kept_memory::LaneMemory,
     peer_rates::PeerKey,
+    role::{OpenedConnection, Role},
     shared_connection::SharedConnection,
     slots::Slots,
 };
@@ -210,7 +210,7 @@ impl<H: RequestHandler> ConnectionTable<H> {
     ) {
         let mut slots = self.slots.lock();
         let token = slots.vacant() as u64;
-        let role = Role::Server(peer);
+        let role = Role::accepted(peer);
         let connection = Connection::new(
             token,
             stream,
@@ -233,12 +233,12 @@ impl<H: RequestHandler> ConnectionTable<H> {
     pub(crate) fn add_opened(
         &self,
         stream: Box<dyn Stream>,
-        client: &Arc<ClientRole<H>>,
+        opened: OpenedConnection<H>,
         properties: &ProtocolProperties,
         limits: &LaneLimits,
     ) -> io::Result<Arc<Connection<H>>> {
         let mut slots = self.slots.lock();
-        let role = Role::Client(Arc::clone(client));
+        let role = Role::Client(opened);
         let connection = Connection::new(
             slots.vacant() as u64,
             stream,
@@ -298,8 +298,9 @@ impl<H: RequestHandler> ConnectionTable<H> {
         };
         for connection in connections {
             let ends = connection
-                .client()
-                .map(|client| client.replies.end(CallEnd::Stopped));
+                .role
+                .calls()
+                .map(|calls| calls.replies.end(CallEnd::Stopped));
             // A server is notified only if nothing is outstanding with it.
             let is_idle = connection.is_server() || ends.unwrap_or(true);
             if is_idle {
@@ -314,14 +315,15 @@ impl<H: RequestHandler> ConnectionTable<H> {
         let _ = self.poller.remove(connection.stream());
         connection.stream().shutdown();
         connection.end();
-        connection.peer().into_iter().for_each(H::disconnected);
-        if let Some(client) = connection.client() {
-            if !client.is_accepted {
-                self.opened.fetch_sub(1, Ordering::Relaxed);
-            }
+        connection.role.peer().into_iter().for_each(H::disconnected);
+        let opened = connection.role.opened();
+        if opened.is_some() {
+            self.opened.fetch_sub(1, Ordering::Relaxed);
+        }
+        if let Some(calls) = connection.role.calls() {
             self.forget_shared(connection);
-            drop(client.permit.lock().take());
-            client.replies.end(CallEnd::Lost);
+            opened.into_iter().for_each(OpenedConnection::release_permit);
+            calls.replies.end(CallEnd::Lost);
         }
     }
 

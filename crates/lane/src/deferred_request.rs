@@ -3,7 +3,7 @@
 //! Its connection stays open for it, as for any request in service; the [`RequestHandler`], which keeps it,
 //! decides what happens when its client withdraws it, its deadline passes, or the lane stops.
 
-use std::{any::Any, sync::Arc, time::Instant};
+use std::{sync::Arc, time::Instant};
 
 use punctual_flight::{Event, Record, record};
 use punctual_giop::Version;
@@ -12,7 +12,6 @@ use punctual_types::Priority;
 
 use crate::{
     ConnectionId, Lane, RequestHandler, RequestMessage, ServingSlot, ServingThread, connection::Connection,
-    handler::EarlyReplies,
 };
 
 /// A request in service that no thread is serving. Dropping it ends it, with or without a reply.
@@ -32,8 +31,7 @@ impl<H: ServingSlot> RequestMessage<'_, H> {
     /// the calling thread does not serve the request.
     #[cold]
     pub fn defer(&self) -> Option<DeferredRequest<H>> {
-        let connection: &dyn Any = self.connection;
-        let connection = Arc::clone(connection.downcast_ref::<Arc<Connection<H>>>()?);
+        let connection = Arc::clone(self.connection);
         let lane = ServingThread::<H>::current(|serving| Arc::clone(&serving.lane))?;
         // The thread that serves it counts it out, which is no end yet.
         connection.state.begin_queued_request();
@@ -48,20 +46,6 @@ impl<H: ServingSlot> RequestMessage<'_, H> {
     #[cold]
     pub fn watch_deadline(&self, at: Instant) {
         ServingThread::<H>::current(|serving| serving.lane.watch_deadline(at));
-    }
-}
-
-impl<H: RequestHandler> EarlyReplies for Arc<Connection<H>> {
-    fn reply_early(
-        &self,
-        mapping: &dyn NetworkPriorityMapping,
-        reply: &[u8],
-        version: Version,
-        priority: Option<Priority>,
-    ) {
-        self.mark.set(self.stream(), mapping, priority);
-        let _ = self.send(reply, version);
-        record(|| Record::new(Event::ReplySent).link(self.link));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Step 10 of a call: a message is handed to the request handler, and its reply is sent.
+//! Step 9 of a call: a message is handed to the request handler, and its reply is sent.
 
 use std::{
     ops::ControlFlow,
@@ -195,7 +195,7 @@ impl<H: ServingSlot> Worker<'_, H> {
         ) -> Result<R, MessageError>,
     ) -> Result<R, MessageError> {
         // The state machine refuses requests of servers, unless the connection is bidirectional.
-        let Some(peer) = connection.peer() else {
+        let Some(peer) = connection.role.peer() else {
             return Err(MessageError);
         };
         let buffers = &mut self.buffers;
@@ -281,6 +281,22 @@ impl<H: RequestHandler> Lane<H> {
             connection.send_close();
         }
         false
+    }
+}
+
+impl<H: RequestHandler> RequestMessage<'_, H> {
+    /// Sends a reply before the request is served, as SYNC_WITH_SERVER demands; its packets travel at this
+    /// priority. [`Disposition::NoReply`] follows.
+    ///
+    /// Octets for which the socket has no room are kept, as those of any reply. A broken connection is
+    /// detected at its next use; the request is served regardless.
+    #[cold]
+    pub fn reply_early(&self, handler: &H, reply: &[u8], priority: Option<Priority>) {
+        let connection = self.connection;
+        let mapping = handler.network_priority_mapping();
+        connection.mark.set(connection.stream(), mapping, priority);
+        let _ = connection.send(reply, self.header.version);
+        record(|| Record::new(flight::Event::ReplySent).link(connection.link));
     }
 }
 

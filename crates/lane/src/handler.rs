@@ -1,29 +1,23 @@
-//! Interface between a lane and the layer above it.
+//! Interface between a lane (steps 7 to 9 of a call) and the layer above it (steps 10 and 11).
 
-use std::{any::Any, sync::Arc, time::Instant};
+use std::{sync::Arc, time::Instant};
 
 use punctual_cdr::CodeSets;
 use punctual_flight::Link;
-use punctual_giop::{ListenPoint, MessageHeader, Version};
+use punctual_giop::{ListenPoint, MessageHeader};
 use punctual_sched::NetworkPriorityMapping;
 use punctual_transport::Peer;
 use punctual_types::{Priority, SystemException};
 
-use crate::{ConnectionId, LaneContext, QueueLimits};
+use crate::{ConnectionData, ConnectionId, LaneContext, NotExecuted, QueueLimits, connection::Connection};
 
 /// Layer that handles the requests of lanes.
 ///
-/// Lanes are generic over it, so the compiler sees the whole path of a request; nothing on it is called
-/// through `dyn`.
-pub trait RequestHandler: Send + Sync + Sized + 'static {
+/// Lanes are generic over it, so the compiler sees the path of a request through lane and handler; only the
+/// stream is called through `dyn`.
+pub trait RequestHandler: ConnectionData {
     /// Data that the handler keeps with each lane.
     type LaneData: Send + Sync;
-    /// Data that the handler keeps with each connection over which a peer may call.
-    type PeerData: Send + Sync;
-    /// Purpose of a connection over which this side calls: which calls may share it.
-    type Purpose: Send + Sync;
-    /// Right to have a connection to a server open; dropped when the lane closes the connection.
-    type Permit: Send;
     /// Memory that a thread keeps from request to request.
     type Buffers: Send;
 
@@ -78,12 +72,6 @@ pub trait RequestHandler: Send + Sync + Sized + 'static {
     /// requests for these addresses. Returns the purpose of such calls.
     fn accept_bidirectional(&self, peer: &Self::PeerData, points: &[ListenPoint]) -> Option<Self::Purpose>;
 
-    /// Notes that an accepted connection is in use; [`Self::disconnected`] follows.
-    fn connected(peer: &Self::PeerData);
-
-    /// Notes that an accepted connection has been closed.
-    fn disconnected(peer: &Self::PeerData);
-
     /// Prepares the calling thread to serve the lane, until the result is dropped.
     fn enter_lane(lane: &Self::LaneData) -> impl Drop;
 
@@ -120,32 +108,7 @@ pub struct RequestMessage<'m, H: RequestHandler> {
     pub read_at: Option<Instant>,
     /// Whether [`Disposition::Redispatch`] is permitted: the request has not been in a queue yet.
     pub may_move: bool,
-    pub(crate) connection: &'m dyn EarlyReplies,
-}
-
-impl<H: RequestHandler> RequestMessage<'_, H> {
-    /// Sends a reply before the request is served, as SYNC_WITH_SERVER demands; its packets travel at this
-    /// priority. [`Disposition::NoReply`] follows.
-    ///
-    /// Octets for which the socket has no room are kept, as those of any reply. A broken connection is
-    /// detected at its next use; the request is served regardless.
-    #[cold]
-    pub fn reply_early(&self, handler: &H, reply: &[u8], priority: Option<Priority>) {
-        let mapping = handler.network_priority_mapping();
-        self.connection
-            .reply_early(mapping, reply, self.header.version, priority);
-    }
-}
-
-/// Connection to which a reply can be sent while its request is handled: an `Arc` of the lane's type.
-pub(crate) trait EarlyReplies: Any {
-    fn reply_early(
-        &self,
-        mapping: &dyn NetworkPriorityMapping,
-        reply: &[u8],
-        version: Version,
-        priority: Option<Priority>,
-    );
+    pub(crate) connection: &'m Arc<Connection<H>>,
 }
 
 /// Action of the lane after a request.
@@ -164,18 +127,6 @@ pub enum Disposition {
     /// Sends the reply to a request that has not been served, if there is one, as [`Self::Reply`] does, and
     /// charges the connection for it.
     NotExecuted(Option<Option<Priority>>, NotExecuted),
-}
-
-/// Why a message occupied a lane although no request was served.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum NotExecuted {
-    /// The request was refused: [`crate::LaneLimits::max_refused_requests`].
-    Refused,
-    /// The request was refused, and so would be each one of this peer: its connection is closed.
-    NotAdmitted,
-    /// The peer queried an object's location, or withdrew a request:
-    /// [`crate::LaneLimits::max_unserved_messages`].
-    Elsewhere,
 }
 
 /// Lane of the same pool that should serve a request instead, and the share of its queue that may be used for

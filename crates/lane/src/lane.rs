@@ -45,10 +45,7 @@ pub struct Lane<H: RequestHandler> {
     pub(crate) threads: LaneThreads,
     pub(crate) events: LaneEvents,
     pub(crate) accepting: Accepting,
-    /// Set if the lanes of its pool borrow threads.
-    pub(crate) borrowing: OnceLock<Borrowing<H>>,
-    /// All lanes of its pool, for requests that belong to another one of them.
-    siblings: OnceLock<Box<[Weak<Self>]>>,
+    pub(crate) pool: PoolOfLanes<H>,
     stopping: AtomicBool,
     pub(crate) connections: Arc<ConnectionTable<H>>,
     /// Connections with a message that another thread of the lane should read.
@@ -62,6 +59,23 @@ pub struct Lane<H: RequestHandler> {
     pub(crate) self_waits: SelfWaits,
     pub(crate) pending_work: PendingWork,
     pub(crate) overhead: OverheadBudget<H>,
+}
+
+/// Other lanes of the pool of a lane.
+pub(crate) struct PoolOfLanes<H: RequestHandler> {
+    /// Set if its lanes borrow threads.
+    pub(crate) borrowing: OnceLock<Borrowing<H>>,
+    /// All its lanes, for requests that belong to another one of them.
+    siblings: OnceLock<Box<[Weak<Lane<H>>]>>,
+}
+
+impl<H: RequestHandler> Default for PoolOfLanes<H> {
+    fn default() -> Self {
+        Self {
+            borrowing: OnceLock::new(),
+            siblings: OnceLock::new(),
+        }
+    }
 }
 
 impl<H: RequestHandler> Lane<H> {
@@ -82,8 +96,7 @@ impl<H: RequestHandler> Lane<H> {
             threads: LaneThreads::new(config.threads.clone()),
             accepting: Accepting::new(&config.limits),
             overhead,
-            borrowing: OnceLock::new(),
-            siblings: OnceLock::new(),
+            pool: PoolOfLanes::default(),
             stopping: AtomicBool::new(false),
             connections: Arc::new(ConnectionTable::new(&events.poller, &config.limits)),
             events,
@@ -101,19 +114,19 @@ impl<H: RequestHandler> Lane<H> {
     pub fn join_pool(lanes: &[Arc<Self>]) {
         for lane in lanes {
             // Each lane is set once.
-            let _ = lane.siblings.set(lanes.iter().map(Arc::downgrade).collect());
+            let _ = lane.pool.siblings.set(lanes.iter().map(Arc::downgrade).collect());
         }
     }
 
     /// Visits the lanes of the same pool.
     pub(crate) fn for_each_sibling(&self, visit: impl FnMut(Arc<Self>)) {
-        let lanes = self.siblings.get().into_iter().flatten();
+        let lanes = self.pool.siblings.get().into_iter().flatten();
         lanes.filter_map(Weak::upgrade).for_each(visit);
     }
 
     /// Returns the lane of the same pool with this priority.
     pub(crate) fn sibling(&self, priority: Priority) -> Option<Arc<Self>> {
-        let mut lanes = self.siblings.get()?.iter().filter_map(Weak::upgrade);
+        let mut lanes = self.pool.siblings.get()?.iter().filter_map(Weak::upgrade);
         lanes.find(|lane| lane.priority() == Some(priority))
     }
 
@@ -199,7 +212,7 @@ impl<H: RequestHandler> Lane<H> {
 
     /// Returns whether threads of other lanes may serve its requests.
     pub(crate) fn has_helpers(&self) -> bool {
-        self.borrowing.get().is_some_and(Borrowing::has_helpers)
+        self.pool.borrowing.get().is_some_and(Borrowing::has_helpers)
     }
 
     /// Returns the number of its threads that only read.

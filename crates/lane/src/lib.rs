@@ -3,9 +3,9 @@
 //!
 //! A [`Lane`] owns acceptors, a poller, connections, threads, a request queue and buffers. It drives the GIOP
 //! protocol over transports and passes each request to a [`RequestHandler`], the layer above. It knows no
-//! object, reference, adapter, servant or policy. Path of one request through the crate: `worker` (an event
-//! of the poller wakes a thread) → `serve` (the thread reads a message of the connection) → `request_queue`,
-//! if the lane buffers → `dispatch` (the handler answers, the reply is sent).
+//! object, reference, adapter, servant or policy. Path of one request through the crate, steps 7 to 9 of a
+//! call: `worker` (an event of the poller wakes a thread) → `serve` (the thread reads a message of the
+//! connection) → `request_queue`, if the lane buffers → `dispatch` (the handler answers, the reply is sent).
 
 mod accept_state;
 mod accepting;
@@ -16,8 +16,8 @@ mod borrowing;
 mod budget;
 mod buffering;
 mod call_timeouts;
-mod client_role;
 mod connection;
+mod connection_data;
 mod connection_id;
 mod connection_state;
 mod connection_table;
@@ -33,7 +33,6 @@ mod handler;
 mod held;
 mod held_requests;
 mod housekeeping;
-mod inbound;
 mod kept_memory;
 mod lane;
 mod lane_events;
@@ -43,7 +42,6 @@ mod mode;
 mod nested_wait;
 mod network_mark;
 mod occupancy;
-mod outbound;
 mod overhead_budget;
 mod peer_rates;
 mod pending_work;
@@ -52,6 +50,7 @@ mod redispatch;
 mod reply_lane;
 mod reply_table;
 mod request_queue;
+mod role;
 mod self_waits;
 mod serve;
 mod service_times;
@@ -72,12 +71,14 @@ mod worker_buffers;
 pub use self::{
     acceptor::{Acceptor, Acceptors, LaneEndpoint},
     borrowing::allow_borrowing,
+    budget::NotExecuted,
+    connection_data::ConnectionData,
     connection_id::ConnectionId,
     context::{LaneConfig, LaneContext, LaneMode},
     deadlock::BlockedThread,
     deferred_request::DeferredRequest,
     error::LaneError,
-    handler::{Disposition, MessageError, NotExecuted, Redispatch, RequestHandler, RequestMessage},
+    handler::{Disposition, MessageError, Redispatch, RequestHandler, RequestMessage},
     lane::Lane,
     limits::{AcceptLimits, LaneLimits, QueueLimits},
     nested_wait::{serve_until_ended, serve_until_readable},

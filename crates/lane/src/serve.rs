@@ -1,4 +1,4 @@
-//! Step 9 of a call: the messages of a connection are read one after the other and handled.
+//! Step 8 of a call: the messages of a connection are read one after the other and handled.
 
 use std::{
     ops::ControlFlow,
@@ -14,9 +14,8 @@ use punctual_os::PiMutexGuard;
 
 use crate::{
     CallEnd, NotExecuted, ServingSlot,
-    client_role::ClientRole,
-    connection::{Connection, Readiness, Role},
-    inbound::{Inbound, Received},
+    connection::{Connection, Inbound, Readiness, Received},
+    role::{Calls, Role},
     serving_thread,
     worker::Worker,
 };
@@ -87,7 +86,7 @@ impl<H: ServingSlot> Worker<'_, H> {
             }
             Err(_) => match &connection.role {
                 // The server may have sent replies before it closed the connection.
-                Role::Client(client) => self.lane.note_write_failed(connection, client),
+                Role::Client(opened) => self.lane.note_write_failed(connection, &opened.calls),
                 _ => return Flow::Break(AfterServing::Close),
             },
         }
@@ -136,8 +135,8 @@ impl<H: ServingSlot> Worker<'_, H> {
             }
             Received::Refused(refused) => {
                 drop(inbound);
-                if let Some(client) = connection.client() {
-                    client.replies.end(refused.into());
+                if let Some(calls) = connection.role.calls() {
+                    calls.replies.end(refused.into());
                 }
                 self.reject_received(connection, &refused);
                 Flow::Break(AfterServing::Close)
@@ -156,8 +155,8 @@ impl<H: ServingSlot> Worker<'_, H> {
             Event::Request(header) | Event::LocateRequest(header) => {
                 self.serve_request(connection, inbound, &header, readiness)
             }
-            Event::Reply(reply) => match connection.client() {
-                Some(client) => self.take_reply(connection, client, inbound, reply, readiness),
+            Event::Reply(reply) => match connection.role.calls() {
+                Some(calls) => self.take_reply(connection, calls, inbound, reply, readiness),
                 // The state machine refuses replies to servers.
                 None => Flow::Break(AfterServing::Close),
             },
@@ -186,8 +185,8 @@ impl<H: ServingSlot> Worker<'_, H> {
                 Flow::Continue(())
             }
             Event::CloseConnection | Event::MessageError => {
-                if let Some(client) = connection.client() {
-                    client.replies.end(match event {
+                if let Some(calls) = connection.role.calls() {
+                    calls.replies.end(match event {
                         Event::MessageError => CallEnd::Rejected,
                         _ => CallEnd::InOrder,
                     });
@@ -247,7 +246,7 @@ impl<H: ServingSlot> Worker<'_, H> {
     fn take_reply(
         &mut self,
         connection: &Arc<Connection<H>>,
-        client: &ClientRole<H>,
+        calls: &Calls<H>,
         mut inbound: PiMutexGuard<'_, Inbound>,
         reply: ReceivedReply,
         readiness: &mut Readiness,
@@ -257,7 +256,7 @@ impl<H: ServingSlot> Worker<'_, H> {
         inbound
             .protocol
             .take(&mut buffers.message, &mut buffers.fragment_starts);
-        let usable = self.deliver_reply(connection, client, reply);
+        let usable = self.deliver_reply(connection, calls, reply);
         let more = readiness.peer_closed || inbound.has_more();
         inbound.used |= usable;
         drop(inbound);
@@ -282,10 +281,8 @@ impl<H: ServingSlot> Worker<'_, H> {
         if readiness.readable {
             return Flow::Continue(());
         }
-        let write_failed = connection
-            .client()
-            .is_some_and(|client| client.has_write_failed());
-        Flow::Break(if write_failed {
+        let calls = connection.role.calls();
+        Flow::Break(if calls.is_some_and(|calls| calls.has_write_failed()) {
             AfterServing::Close
         } else {
             AfterServing::Keep

@@ -1,25 +1,29 @@
 //! Connection to a server that callers share.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::sync::Arc;
 
 use punctual_cdr::CodeSets;
 use punctual_flight::Link;
 use punctual_sched::NetworkPriorityMapping;
 use punctual_types::Priority;
 
-use crate::{ReplyTable, RequestHandler, client_role::ClientRole, connection::Connection};
+use crate::{
+    ReplyTable, RequestHandler,
+    connection::Connection,
+    role::{Calls, OpenedConnection},
+};
 
 /// Connection of a lane that callers share.
 pub struct SharedConnection<H: RequestHandler> {
     pub(crate) connection: Arc<Connection<H>>,
-    pub(crate) client: Arc<ClientRole<H>>,
+    pub(crate) calls: Arc<Calls<H>>,
 }
 
 impl<H: RequestHandler> Clone for SharedConnection<H> {
     fn clone(&self) -> Self {
         Self {
             connection: Arc::clone(&self.connection),
-            client: Arc::clone(&self.client),
+            calls: Arc::clone(&self.calls),
         }
     }
 }
@@ -32,27 +36,32 @@ impl<H: RequestHandler> SharedConnection<H> {
 
     /// Calls that may share it.
     pub fn purpose(&self) -> &H::Purpose {
-        &self.client.purpose
+        &self.calls.purpose
     }
 
     /// Returns the code sets of requests.
     pub fn code_sets(&self) -> CodeSets {
-        self.client.code_sets
+        self.calls.code_sets
     }
 
     /// Returns whether the next request announces the code sets.
     pub fn announces_code_sets(&self) -> bool {
-        self.client.announces_code_sets.load(Ordering::Relaxed)
+        self.opened().is_some_and(OpenedConnection::announces_code_sets)
     }
 
     /// Returns whether the next request states for which addresses this side serves requests over it.
     pub fn announces_listen_points(&self) -> bool {
-        self.client.announces_listen_points.load(Ordering::Relaxed)
+        self.opened()
+            .is_some_and(OpenedConnection::announces_listen_points)
+    }
+
+    fn opened(&self) -> Option<&OpenedConnection<H>> {
+        self.connection.role.opened()
     }
 
     /// Calls that wait for replies.
     pub fn replies(&self) -> &ReplyTable {
-        &self.client.replies
+        &self.calls.replies
     }
 
     /// Sets the mark of the next request's packets.

@@ -6,10 +6,7 @@
 
 use std::{
     io,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
 };
 
 use punctual_cdr::CodeSets;
@@ -18,14 +15,13 @@ use punctual_giop::{
     Version,
     connection::{Parity, ReceivedReply, ReplyMatch},
 };
-use punctual_os::{PiMutex, PiMutexGuard};
+use punctual_os::PiMutexGuard;
 use punctual_transport::{ProtocolProperties, Stream};
 
 use crate::{
     CallEnd, Lane, ReplyTable, RequestHandler, ServingSlot, SharedConnection,
-    client_role::ClientRole,
-    connection::{Broken, Connection, Readiness},
-    inbound::Inbound,
+    connection::{Broken, Connection, Inbound, Readiness},
+    role::{AcceptedConnection, Calls, OpenedConnection, Role},
     worker::Worker,
 };
 
@@ -62,7 +58,7 @@ impl<H: RequestHandler> Lane<H> {
     /// Returns the shared connection whose purpose `matches`, if there is one.
     pub fn shared_connection(&self, matches: impl Fn(&H::Purpose) -> bool) -> Option<SharedConnection<H>> {
         let mut list = self.connections.shared.lock();
-        let position = list.iter().rposition(|shared| matches(&shared.client.purpose))?;
+        let position = list.iter().rposition(|shared| matches(&shared.calls.purpose))?;
         // The last one is the one that was used last.
         list[position..].rotate_left(1);
         list.last().cloned()
@@ -85,7 +81,7 @@ impl<H: RequestHandler> Lane<H> {
     ) -> io::Result<SharedConnection<H>> {
         stream.set_nonblocking(true)?;
         let mut list = self.connections.shared.lock();
-        if let Some(faster) = list.iter().find(|shared| matches(&shared.client.purpose)) {
+        if let Some(faster) = list.iter().find(|shared| matches(&shared.calls.purpose)) {
             stream.shutdown();
             return Ok(faster.clone());
         }
@@ -93,21 +89,13 @@ impl<H: RequestHandler> Lane<H> {
             Some(_) => Parity::Even,
             None => Parity::Any,
         };
-        let client = Arc::new(ClientRole {
-            purpose,
-            permit: PiMutex::new(Some(permit)),
-            code_sets: settings.code_sets,
-            announces_code_sets: AtomicBool::new(settings.announces_code_sets),
-            announces_listen_points: AtomicBool::new(settings.serves.is_some()),
-            serves: settings.serves,
-            is_accepted: false,
-            replies: ReplyTable::new(self.limits().max_shared_calls, parity),
-            write_failed: AtomicBool::new(false),
-        });
+        let replies = ReplyTable::new(self.limits().max_shared_calls, parity);
+        let calls = Calls::new(purpose, settings.code_sets, replies);
+        let opened = OpenedConnection::new(&calls, permit, settings.serves, settings.announces_code_sets);
         let connection = self
             .connections
-            .add_opened(stream, &client, settings.properties, self.limits())?;
-        let shared = SharedConnection { connection, client };
+            .add_opened(stream, opened, settings.properties, self.limits())?;
+        let shared = SharedConnection { connection, calls };
         list.push(shared.clone());
         drop(list);
         self.watch_idle(std::time::Instant::now());
@@ -128,21 +116,21 @@ impl<H: RequestHandler> Lane<H> {
         request: &[u8],
         version: Version,
     ) -> Result<(), NotSent> {
-        let SharedConnection { connection, client } = shared;
+        let SharedConnection { connection, calls } = shared;
         match connection.send_request(request, version, self.limits().max_message_size) {
             Ok(begins_to_wait) => {
                 if begins_to_wait {
                     self.watch_congestion();
                 }
-                client.announces_code_sets.store(false, Ordering::Relaxed);
-                client.announces_listen_points.store(false, Ordering::Relaxed);
+                let opened = connection.role.opened();
+                opened.into_iter().for_each(OpenedConnection::request_sent);
                 Ok(())
             }
             Err(None) => Err(NotSent::Congested),
             Err(Some(Broken { begun })) => {
                 // The server may have sent CloseConnection, or a reply to a request that it refuses before
                 // its end: that is still to be read.
-                self.note_write_failed(connection, client);
+                self.note_write_failed(connection, calls);
                 let readiness = Readiness {
                     peer_closed: true,
                     readable: true,
@@ -155,8 +143,8 @@ impl<H: RequestHandler> Lane<H> {
 
     /// Calls find this connection no more; it is closed once nothing is left to read.
     #[cold]
-    pub(crate) fn note_write_failed(&self, connection: &Arc<Connection<H>>, client: &ClientRole<H>) {
-        client.write_failed.store(true, Ordering::SeqCst);
+    pub(crate) fn note_write_failed(&self, connection: &Arc<Connection<H>>, calls: &Calls<H>) {
+        calls.note_write_failed();
         self.connections.forget_shared(connection);
     }
 
@@ -178,8 +166,8 @@ impl<H: RequestHandler> Lane<H> {
     /// Ends all calls over shared connections, and admits no other one: the lane is stopping.
     pub(crate) fn end_shared_calls(&self) {
         let shared = std::mem::take(&mut *self.connections.shared.lock());
-        for SharedConnection { connection, client } in shared {
-            if client.replies.end(CallEnd::Stopped) {
+        for SharedConnection { connection, calls } in shared {
+            if calls.replies.end(CallEnd::Stopped) {
                 connection.send_close();
             }
         }
@@ -198,7 +186,9 @@ impl<H: RequestHandler> Lane<H> {
     fn close_first_unused(&self, among: impl Fn(&H::Purpose) -> bool) -> bool {
         let list = self.connections.shared.lock();
         let is_meant = |shared: &&SharedConnection<H>| {
-            !shared.client.is_accepted && among(&shared.client.purpose) && shared.client.replies.end_if_idle()
+            !shared.connection.is_server()
+                && among(&shared.calls.purpose)
+                && shared.calls.replies.end_if_idle()
         };
         let found = list.iter().find(is_meant).cloned();
         drop(list);
@@ -218,35 +208,29 @@ impl<H: ServingSlot> Worker<'_, H> {
         connection: &Arc<Connection<H>>,
         mut inbound: PiMutexGuard<'_, Inbound>,
     ) {
-        let Some(peer) = connection.peer().filter(|_| self.lane.reads_replies()) else {
+        let Role::Server(AcceptedConnection { peer, callbacks }) = &connection.role else {
             return;
         };
+        if !self.lane.reads_replies() {
+            return;
+        }
         let points = inbound.protocol.listen_points();
         let Some(purpose) = self.handler.accept_bidirectional(peer, points) else {
             return;
         };
-        let client = Arc::new(ClientRole {
-            purpose,
-            permit: PiMutex::new(None),
-            // UTF-16 if the client has not stated a wide code set, as before any negotiation.
-            code_sets: inbound.protocol.code_sets(),
-            announces_code_sets: AtomicBool::new(false),
-            announces_listen_points: AtomicBool::new(false),
-            serves: None,
-            is_accepted: true,
-            replies: ReplyTable::new(self.lane.limits().max_shared_calls, Parity::Odd),
-            write_failed: AtomicBool::new(false),
-        });
-        if connection.callbacks.set(Arc::clone(&client)).is_ok() {
+        let replies = ReplyTable::new(self.lane.limits().max_shared_calls, Parity::Odd);
+        // UTF-16 if the client has not stated a wide code set, as before any negotiation.
+        let calls = Calls::new(purpose, inbound.protocol.code_sets(), replies);
+        if callbacks.set(Arc::clone(&calls)).is_ok() {
             inbound.protocol.accept_bidirectional();
             let connection = Arc::clone(connection);
             let list = &self.lane.connections.shared;
-            let shared = SharedConnection { connection, client };
+            let shared = SharedConnection { connection, calls };
             list.lock().push(shared.clone());
             // A thread that closes it marks it first and then takes it off the list.
             if shared.connection.state.is_closed() {
                 self.lane.forget(&shared);
-                shared.client.replies.end(CallEnd::Lost);
+                shared.calls.replies.end(CallEnd::Lost);
             }
         }
     }
@@ -256,7 +240,7 @@ impl<H: ServingSlot> Worker<'_, H> {
     pub(crate) fn deliver_reply(
         &mut self,
         connection: &Arc<Connection<H>>,
-        client: &ClientRole<H>,
+        calls: &Calls<H>,
         reply: ReceivedReply,
     ) -> bool {
         record(|| {
@@ -267,7 +251,7 @@ impl<H: ServingSlot> Worker<'_, H> {
         let buffers = &mut self.buffers;
         let counters = &self.lane.counters;
         let delivery =
-            client
+            calls
                 .replies
                 .deliver(reply, &mut buffers.message, &mut buffers.fragment_starts, || {
                     counters.replies.add_one()

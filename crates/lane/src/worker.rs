@@ -1,4 +1,4 @@
-//! Step 8 of a call: a thread of a lane waits for events of the poller and handles them.
+//! Step 7 of a call: a thread of a lane waits for events of the poller and handles them.
 
 use std::{
     io,

@@ -1,4 +1,5 @@
-//! Active objects: the object table, ids, and the keys published for `corbaloc` references.
+//! Active objects, among which step 11 of a call finds its target: the object table, ids, and the keys
+//! published for `corbaloc` references.
 
 use std::{
     collections::VecDeque,

@@ -2,6 +2,7 @@
 
 use std::{
     borrow::Cow,
+    cell::Cell,
     fmt,
     future::Future,
     mem,
@@ -331,17 +332,13 @@ impl ObjectRef {
 /// Results or user exception of a reply.
 pub(crate) struct ReplyValues<'d, T, E, D> {
     reply: &'d D,
-    results: Option<T>,
-    raised: Option<E>,
+    /// `None` until the call has decoded its reply.
+    decoded: Option<Result<T, E>>,
 }
 
 impl<'d, T, E, D: DecodeReply<T, E>> ReplyValues<'d, T, E, D> {
     pub(crate) fn new(reply: &'d D) -> Self {
-        Self {
-            reply,
-            results: None,
-            raised: None,
-        }
+        Self { reply, decoded: None }
     }
 
     /// Runs a step of a call that fills in the values.
@@ -351,24 +348,24 @@ impl<'d, T, E, D: DecodeReply<T, E>> ReplyValues<'d, T, E, D> {
         arguments: &mut dyn FnMut(&mut Encoder<'_>) -> Result<(), CdrError>,
         step: impl FnOnce(&mut Call<'_>) -> R,
     ) -> R {
-        let Self {
-            reply,
-            results,
-            raised,
-        } = self;
+        let Self { reply, decoded } = self;
+        // Both closures set it.
+        let decoded = Cell::from_mut(decoded);
         step(&mut Call {
             operation,
             response: Response::WithTarget,
             perform: &mut |phase| match phase {
                 Phase::Arguments(encoder) => arguments(encoder),
                 Phase::Results(decoder) => {
-                    *results = Some(reply.results(decoder)?);
+                    decoded.set(Some(Ok(reply.results(decoder)?)));
                     Ok(())
                 }
             },
             raised: &mut |repository_id, decoder| {
-                *raised = reply.exception(repository_id, decoder)?;
-                Ok(raised.is_some())
+                let raised = reply.exception(repository_id, decoder)?.map(Err);
+                let is_declared = raised.is_some();
+                decoded.set(raised);
+                Ok(is_declared)
             },
         })
     }
@@ -378,10 +375,7 @@ impl<'d, T, E, D: DecodeReply<T, E>> ReplyValues<'d, T, E, D> {
         E: From<SystemException>,
     {
         end.map_err(SystemException::of_call)?;
-        match (self.raised, self.results) {
-            (Some(raised), _) => Err(raised),
-            (None, Some(results)) => Ok(results),
-            (None, None) => unreachable!("a call that has ended without an error has decoded its reply"),
-        }
+        // A target that ends a call without an error has called one of the functions in `run`: see `Target`.
+        self.decoded.expect("the reply has been decoded")
     }
 }

@@ -78,9 +78,13 @@ pub fn value(place: &Place<'_>, value: &Value) -> TokenStream {
         }
         Value::String(value) | Value::WString(value) => quote!(#value),
         Value::WChar(value) => quote!(#rt::WChar(#value)),
-        Value::Fixed(_) => unreachable!("only constants are of type `fixed`"),
-        Value::Enumerator(id, variant) => {
-            let (path, variant) = (place.type_path(*id), identifier(variant));
+        Value::Fixed(_) => {
+            unreachable!("labels are not of type `fixed`, and its constants have been handled")
+        }
+        Value::Enumerator {
+            enumeration, variant, ..
+        } => {
+            let (path, variant) = (place.type_path(*enumeration), identifier(variant));
             quote!(#path::#variant)
         }
     }

@@ -74,7 +74,7 @@ pub fn owned(place: &Place<'_>, of: &Type, lent: &Lent) -> TokenStream {
                 )
             }
         }
-        Type::Array { .. } => array(place, of, receiver, place.model.is_boxed(of)),
+        Type::Array { element, .. } => array(place, element, receiver, place.model.is_boxed(of)),
         Type::Named(id) => {
             debug_assert!(matches!(
                 place.model.named(*id).shape,
@@ -91,18 +91,15 @@ pub fn owned(place: &Place<'_>, of: &Type, lent: &Lent) -> TokenStream {
     }
 }
 
-/// Copy of an array, whose rows are boxed at another length than other arrays.
-fn array(place: &Place<'_>, of: &Type, receiver: &TokenStream, is_boxed: bool) -> TokenStream {
-    let Type::Array { element, .. } = place.model.resolved(of) else {
-        unreachable!("only arrays have rows");
-    };
+/// Copy of an array of these elements; rows are boxed at another length than other arrays.
+fn array(place: &Place<'_>, element: &Type, receiver: &TokenStream, is_boxed: bool) -> TokenStream {
     let copy = match place.model.resolved(element) {
         _ if !place.model.is_boxed_row(element) && place.model.has_fixed_elements(element) => {
             quote!(::core::clone::Clone::clone(element))
         }
-        Type::Array { .. } => {
+        Type::Array { element: inner, .. } => {
             let is_boxed = place.model.is_boxed_row(element);
-            array(place, element, &quote!(element), is_boxed)
+            array(place, inner, &quote!(element), is_boxed)
         }
         _ => owned(place, element, &Lent::Reference(quote!(element))),
     };

@@ -385,7 +385,11 @@ impl Lowering<'_> {
                     Shape::Enum(variants) => variants[*ordinal as usize].clone(),
                     other => unreachable!("an enumerator belongs to an enum, not {other:?}"),
                 };
-                Value::Enumerator(id, variant)
+                Value::Enumerator {
+                    enumeration: id,
+                    variant,
+                    ordinal: *ordinal,
+                }
             }
             ConstantValue::WChar(value) => Value::WChar(*value),
             ConstantValue::WString(value) => Value::WString(value.clone()),

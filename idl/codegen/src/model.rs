@@ -373,8 +373,11 @@ pub enum Value {
     WString(String),
     /// All digits as an integer.
     Fixed(i128),
-    /// Enum and variant.
-    Enumerator(TypeId, String),
+    Enumerator {
+        enumeration: TypeId,
+        variant: String,
+        ordinal: u32,
+    },
 }
 
 #[derive(Debug)]

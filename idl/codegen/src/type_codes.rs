@@ -47,7 +47,7 @@ pub fn of_union(place: &Place<'_>, item: &Union) -> TokenStream {
         let mut member = |label: Literal| {
             members.push(quote!((#label, #idl, <#of as #rt::Typed>::describe)));
         };
-        case.labels.iter().for_each(|label| member(number(place, label)));
+        case.labels.iter().for_each(|label| member(number(label)));
         if case.is_default {
             member(Literal::i128_unsuffixed(0));
             let index = Literal::usize_unsuffixed(members.len() - 1);
@@ -168,15 +168,12 @@ fn typed(place: &Place<'_>, id: TypeId, build: &TokenStream) -> TokenStream {
 }
 
 /// A label as a number.
-fn number(place: &Place<'_>, label: &Value) -> Literal {
+fn number(label: &Value) -> Literal {
     Literal::i128_unsuffixed(match label {
         Value::Boolean(value) => (*value).into(),
         Value::Char(value) | Value::WChar(value) => u32::from(*value).into(),
         Value::Integer(value) => *value,
-        Value::Enumerator(id, variant) => match &place.model.named(*id).shape {
-            Shape::Enum(variants) => variants.iter().position(|other| other == variant).unwrap_or(0) as i128,
-            other => unreachable!("an enumerator belongs to an enum, not {other:?}"),
-        },
+        Value::Enumerator { ordinal, .. } => (*ordinal).into(),
         other => unreachable!("no label: {other:?}"),
     })
 }

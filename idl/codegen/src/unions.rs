@@ -399,7 +399,12 @@ impl<'e, 'm> Emitter<'e, 'm> {
             Type::Named(id) => match &self.place.model.named(*id).shape {
                 Shape::Enum(variants) => variants
                     .iter()
-                    .map(|variant| Value::Enumerator(*id, variant.clone()))
+                    .zip(0..)
+                    .map(|(variant, ordinal)| Value::Enumerator {
+                        enumeration: *id,
+                        variant: variant.clone(),
+                        ordinal,
+                    })
                     .collect(),
                 _ => Vec::new(),
             },

@@ -37,12 +37,21 @@ pub enum Event {
 /// A Reply or LocateReply, as far as it is decoded.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ReceivedReply {
-    /// Header of the message, which states which of the two it is.
+    /// Header of the message.
     pub header: MessageHeader,
     /// Request that it answers.
     pub request_id: u32,
-    /// Body of a Reply; [`crate::LocateReplyHeader`] decodes that of a LocateReply.
-    pub body: Option<ReplyBody>,
+    /// The part behind the request id.
+    pub content: ReplyContent,
+}
+
+/// Content of a reply, by its kind.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum ReplyContent {
+    /// Reply to a Request.
+    Reply(ReplyBody),
+    /// LocateReply: [`crate::LocateReplyHeader`] decodes it.
+    LocateReply,
 }
 
 /// Body of a Reply.

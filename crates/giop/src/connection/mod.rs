@@ -70,7 +70,6 @@
 mod buffer;
 mod divided;
 mod event;
-mod framing;
 mod incomplete;
 mod limits;
 mod outstanding;
@@ -86,7 +85,7 @@ use punctual_cdr::CharSet;
 use crate::{HEADER_SIZE, MessageType, Version};
 
 pub use self::{
-    event::{Event, ReceivedReply, ReplyBody},
+    event::{Event, ReceivedReply, ReplyBody, ReplyContent},
     limits::ConnectionLimits,
     outstanding::{OutstandingRequest, OutstandingRequests, Parity, ReplyMatch},
     receive::ReceiveHalf,

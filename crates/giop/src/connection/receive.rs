@@ -1,4 +1,4 @@
-//! The receiving half: octets in, events out.
+//! The receiving half of a connection, in steps 4 and 8 of a call: octets in, events out.
 
 use alloc::vec::Vec;
 use core::mem;
@@ -7,9 +7,8 @@ use std::time::Instant;
 use punctual_cdr::{CdrError, CharSet, CodeSets};
 
 use super::{
-    ConnectionLimits, Event, ReceivedReply, Refusal, Refused, ReplyBody, Role, State,
-    buffer::ReceiveBuffer,
-    framing::{needed, next_message},
+    ConnectionLimits, Event, ReceivedReply, Refusal, Refused, ReplyBody, ReplyContent, Role, State,
+    buffer::{ReceiveBuffer, needed, next_message},
     incomplete::Incomplete,
     reassembly::FragmentAssembler,
     request_id::awaited_request,
@@ -345,7 +344,7 @@ impl ReceiveHalf {
             Ok((request_id, status, offset)) => Ok(Some(Event::Reply(ReceivedReply {
                 header,
                 request_id,
-                body: Some(ReplyBody { status, offset }),
+                content: ReplyContent::Reply(ReplyBody { status, offset }),
             }))),
             Err(error) => Err(self.malformed(&header, error)),
         }
@@ -390,7 +389,7 @@ impl ReceiveHalf {
                 Ok(reply) => Event::Reply(ReceivedReply {
                     header,
                     request_id: reply.request_id,
-                    body: None,
+                    content: ReplyContent::LocateReply,
                 }),
                 Err(error) => return Err(self.malformed(&header, error)),
             },

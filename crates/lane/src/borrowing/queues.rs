@@ -30,7 +30,7 @@ impl<H: ServingSlot> Lane<H> {
 
     /// Calls for help if no other thread would take what was put into the lane's queue.
     pub(crate) fn after_push(&self) {
-        if self.borrowing.get().is_some() && self.threads.occupancy.is_exhausted() {
+        if self.pool.borrowing.get().is_some() && self.threads.occupancy.is_exhausted() {
             self.call_for_help();
         }
     }
@@ -42,7 +42,14 @@ impl<H: ServingSlot> Lane<H> {
 
     /// Highest lane above this one that asks for help.
     fn highest_asking(&self) -> Option<&Arc<Self>> {
-        let mut highest_first = self.borrowing.get()?.above.iter().rev().map(|above| &above.lane);
+        let mut highest_first = self
+            .pool
+            .borrowing
+            .get()?
+            .above
+            .iter()
+            .rev()
+            .map(|above| &above.lane);
         highest_first.find(|above| {
             above.queue.has_requests() && above.threads.occupancy.is_exhausted() && !above.is_stopping()
         })

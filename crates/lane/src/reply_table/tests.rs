@@ -11,7 +11,7 @@ use std::{
 };
 
 use punctual_cdr::Endian;
-use punctual_giop::{MessageHeader, Version};
+use punctual_giop::{MessageHeader, Version, connection::ReplyContent};
 
 use super::*;
 
@@ -26,7 +26,7 @@ fn reply(request_id: u32) -> ReceivedReply {
     ReceivedReply {
         header,
         request_id,
-        body: None,
+        content: ReplyContent::LocateReply,
     }
 }
 

@@ -13,13 +13,15 @@ use punctual_flight::{Event, Record, record, record_operation};
 use punctual_stub::{Call, PendingCall, Response, WaitMode};
 use punctual_types::{Priority, SystemException};
 
-use self::sending::{CallProgress, SentRequest};
+use self::{
+    sending::{CallProgress, SentRequest},
+    waiting::Polled,
+};
 use super::{
     attempts::{Attempt, AttemptHistory},
-    call_context::CallContext,
+    call_context::{CallContext, Deadlines},
     call_end::broken,
     call_frame::{CallFrame, with_frame},
-    deadline::Deadlines,
     intercepted::{InterceptedPart, Point, forget_exception},
     policies::HeldPolicies,
     reference::Reference,
@@ -37,7 +39,8 @@ use crate::{
 /// lock. The arguments are kept as octets, so a task that polls can follow a forward. Timeouts need no
 /// thread: lane threads wait at most until the next one.
 struct Outstanding {
-    /// Declared before the reference, which closes unused private connections.
+    /// `None` while it is polled, and once the call has ended. Declared before the reference, which closes
+    /// unused private connections.
     sent: Option<SentRequest>,
     progress: CallProgress,
     policies: HeldPolicies,
@@ -56,11 +59,8 @@ impl Reference {
             Record::new(Event::CallBegin).priority(priority)
         });
         let policies = self.policies.in_force(&self.core.policies);
-        let deadlines = Deadlines::start(&policies);
-        let context = CallContext {
-            policies: &policies,
-            deadlines,
-        };
+        let context = CallContext::start(&policies);
+        let deadlines = context.deadlines;
         let mut progress = CallProgress::default();
         let sent = with_frame(&self.core.configuration.limits, |frame| {
             self.with_slots(frame, |frame| {
@@ -92,14 +92,15 @@ impl Reference {
     ) -> Poll<Result<(), SystemException>> {
         let mut raised = false;
         loop {
-            let (Some(under_way), Some(lane)) = (&mut *sent, progress.lane()) else {
+            let Some(under_way) = sent.take() else {
                 return Poll::Ready(Err(broken()));
             };
-            let route = Arc::clone(&under_way.route);
             let attempt = if self.core.interceptors.client.is_empty() {
-                self.poll_reply(under_way, lane, frame, call, context, mode)
+                self.poll_reply(under_way, frame, call, context, mode)
             } else {
-                let request = (&*route, under_way.request_id);
+                let way = &under_way.1;
+                let (route, request_id) = (Arc::clone(&way.route), way.request_id);
+                let request = (&*route, request_id);
                 let part = self.intercepted_part(
                     request,
                     call.operation,
@@ -109,11 +110,11 @@ impl Reference {
                     &mut raised,
                 );
                 let poll = |frame: &mut CallFrame, call: &mut Call<'_>| {
-                    self.poll_reply(under_way, lane, frame, call, context, mode)
+                    self.poll_reply(under_way, frame, call, context, mode)
                 };
                 let observed = self.run_intercepted(part, frame, call, poll, |over, raised| match over {
-                    Some(()) => ClientEnd::Replied { raised },
-                    None => ClientEnd::NotYet,
+                    Polled::Replied => ClientEnd::Replied { raised },
+                    Polled::Waiting(_) => ClientEnd::NotYet,
                 });
                 match observed {
                     ControlFlow::Continue(attempt) => attempt,
@@ -121,8 +122,11 @@ impl Reference {
                 }
             };
             let attempt = match attempt {
-                Ok(Attempt::Done(None)) => return Poll::Pending,
-                attempt => attempt.map(|attempt| attempt.map(drop)),
+                Ok(Attempt::Done(Polled::Waiting(under_way))) => {
+                    *sent = Some(under_way);
+                    return Poll::Pending;
+                }
+                attempt => attempt.map(|attempt| attempt.map(|_| ())),
             };
             if let ControlFlow::Break(result) = self.evaluate(attempt, &mut progress.history) {
                 return Poll::Ready(result);

@@ -26,7 +26,19 @@ pub(super) enum Attempt<R> {
     Again(SystemException),
 }
 
+/// Step of an attempt with result `R`: what the next step continues with, or how the attempt ends without it.
+pub(super) type Step<T, R> = ControlFlow<Attempt<R>, T>;
+
 impl<R> Attempt<R> {
+    /// Returns the step of a longer attempt that this one is.
+    pub(super) fn into_step<T>(self) -> Step<R, T> {
+        match self {
+            Self::Done(result) => ControlFlow::Continue(result),
+            Self::Forward(ior) => ControlFlow::Break(Attempt::Forward(ior)),
+            Self::Again(error) => ControlFlow::Break(Attempt::Again(error)),
+        }
+    }
+
     pub(super) fn map<T>(self, done: impl FnOnce(R) -> T) -> Attempt<T> {
         match self {
             Self::Done(result) => Attempt::Done(done(result)),

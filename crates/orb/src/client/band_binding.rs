@@ -4,16 +4,22 @@
 use std::ops::ControlFlow;
 
 use punctual_giop::{
-    BIND_PRIORITY_BAND, MessageType, MessageWriter, OutgoingRequest, ResponseFlags, ServiceContext,
-    TAO_ORB_TYPE, encode_request,
+    BIND_PRIORITY_BAND, MessageWriter, OutgoingRequest, ResponseFlags, ServiceContext, TAO_ORB_TYPE,
+    connection::ReplyBody, encode_request,
 };
 use punctual_stub::{Call, Response};
 use punctual_types::{Completion, SystemException, SystemExceptionKind};
 
 use super::{
-    attempts::Attempt, binding::Binding, call_context::CallContext, call_frame::CallFrame,
-    connection_cache::PooledConnection, connection_key::Band, reference::Reference,
-    request_buffer::MessageEncoding, route::Route,
+    attempts::{Attempt, Step},
+    call_context::CallContext,
+    call_frame::CallFrame,
+    connection_cache::PooledConnection,
+    connection_key::Band,
+    reference::Reference,
+    reply::ReplyView,
+    request::{MessageEncoding, RequestEncoding},
+    route::Route,
 };
 
 impl Reference {
@@ -29,7 +35,7 @@ impl Reference {
         route: &Route,
         frame: &mut CallFrame,
         context: CallContext<'_>,
-    ) -> Result<Binding<R>, SystemException> {
+    ) -> Result<Step<Box<PooledConnection>, R>, SystemException> {
         match connection
             .unbound_band()
             .filter(|_| route.orb_type != TAO_ORB_TYPE)
@@ -53,11 +59,11 @@ impl Reference {
         route: &Route,
         frame: &mut CallFrame,
         context: CallContext<'_>,
-    ) -> Result<Binding<R>, SystemException> {
+    ) -> Result<Step<Box<PooledConnection>, R>, SystemException> {
         let _blocked = self.enter_wait(&mut connection, context)?;
         let (min, max) = band;
         let range = ServiceContext::PriorityRange { min, max };
-        let encoding = connection.request_encoding();
+        let encoding = RequestEncoding::over_exclusive(&mut connection);
         let both = encoding.announcement().map(|code_sets| [range, code_sets]);
         let only = [range];
         let contexts = both.as_ref().map_or(&only[..], |both| &both[..]);
@@ -82,14 +88,15 @@ impl Reference {
             self.keep(connection);
             return Err(error);
         }
-        if let Some(unsent) = self.send(&mut connection, frame.request.message(), context)? {
-            return Ok(ControlFlow::Break(Attempt::Again(unsent)));
+        let sent = self.send(&mut connection, frame.request.message(), context)?;
+        if let ControlFlow::Break(unsent) = sent {
+            return Ok(ControlFlow::Break(unsent));
         }
-        connection.request_sent();
-        let received = self.receive(connection, MessageType::Reply, request.request_id, context)?;
-        let (mut connection, reply) = match received {
-            Ok(replied) => replied,
-            Err(closed) => return Ok(ControlFlow::Break(Attempt::Again(closed))),
+        connection.send_half().request_sent();
+        let received = self.receive::<ReplyBody, _>(connection, request.request_id, context)?;
+        let (mut connection, header, body) = match received {
+            ControlFlow::Continue(replied) => replied,
+            ControlFlow::Break(closed) => return Ok(ControlFlow::Break(closed)),
         };
         // It has no results and declares no exceptions.
         let mut call = Call {
@@ -98,7 +105,8 @@ impl Reference {
             perform: &mut |_| Ok(()),
             raised: &mut |_, _| Ok(false),
         };
-        let attempt = self.decode_reply(connection.view(&reply), reply.body, route, &mut call);
+        let view = ReplyView::of_exclusive(&connection, &header);
+        let attempt = self.decode_reply(view, body, route, &mut call);
         let instead = match attempt {
             Ok(Attempt::Done(())) => {
                 connection.is_bound = true;

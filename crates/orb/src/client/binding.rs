@@ -1,5 +1,5 @@
-//! Step 3 of a call: from the endpoints of a route (step 4) to a connection. If one is down, the next is
-//! tried (failover).
+//! Step 3 of a call: from the endpoints of its route to a connection. If one is down, the next is tried
+//! (failover).
 
 use std::{ops::ControlFlow, sync::Arc, time::Duration};
 
@@ -7,25 +7,21 @@ use punctual_stub::PoliciesInForce;
 use punctual_types::{Minor, Priority, SystemException};
 
 use super::{
-    attempts::Attempt,
-    call_context::CallContext,
+    attempts::Step,
+    call_context::{CallContext, FOREVER},
     call_end::broken,
     call_frame::CallFrame,
     connection::ClientConnection,
-    connection_cache::PooledConnection,
+    connection_cache::{
+        PooledConnection, close_oldest, forget_connections, keep_connection, permit_connection,
+        take_connection,
+    },
     connection_key::{Band, ConnectionKey},
-    deadline::FOREVER,
     endpoint::Endpoint,
     reference::Reference,
     route::Route,
-    thread_connections::{
-        close_oldest, forget_connections, keep_connection, permit_connection, take_connection,
-    },
 };
 use crate::current;
-
-/// The connection to use, or the result of the attempt without it.
-pub(super) type Binding<R> = ControlFlow<Attempt<R>, Box<PooledConnection>>;
 
 impl Reference {
     /// Returns the priority that chooses the endpoint and that the request carries. May cost a system call.
@@ -45,7 +41,7 @@ impl Reference {
         priority: Priority,
         frame: &mut CallFrame,
         context: CallContext<'_>,
-    ) -> Result<Binding<R>, SystemException> {
+    ) -> Result<Step<Box<PooledConnection>, R>, SystemException> {
         let connection = self.connection(route, priority, context)?;
         if context.policies.binds_bands {
             self.bind_band(connection, route, frame, context)

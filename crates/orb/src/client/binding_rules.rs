@@ -14,17 +14,13 @@ const CLIENT_PROTOCOL: u32 = 43;
 const PRIORITY_BANDED_CONNECTION: u32 = 45;
 
 impl Route {
-    /// Returns the band of a call of this priority; `None` if neither side has bands.
-    ///
-    /// Fails with INV_POLICY and the reason if policies contradict each other.
-    pub(super) fn band(
+    /// Applies the rules: see [`Self::band`].
+    #[inline(never)]
+    pub(super) fn band_by_rules(
         &self,
         priority: Priority,
         policies: &PoliciesInForce,
     ) -> Result<Option<Band>, SystemException> {
-        if self.has_no_rules(policies) {
-            return Ok(None);
-        }
         let banding = Banding {
             route: self,
             priority: self.effective(priority),
@@ -43,14 +39,6 @@ impl Route {
                 })
             }
         }
-    }
-
-    /// Returns whether there is no policy to check, as for most calls.
-    fn has_no_rules(&self, policies: &PoliciesInForce) -> bool {
-        policies.priority_bands.is_empty()
-            && self.bands.is_empty()
-            && policies.client_protocols.protocols().is_empty()
-            && !self.exposes_protocols
     }
 
     /// All conflicts that [`Self::band`] and [`Self::endpoints`] would report, one after the other.

@@ -1,5 +1,5 @@
-//! Step 1 of a call: policies and deadlines in force; for each attempt the way of the request: on the calling
-//! thread, over a shared connection, or over an exclusive one.
+//! Step 1 of a call: its context and its buffers; for each attempt (step 2) the way of the request: on the
+//! calling thread, over a shared connection, or over an exclusive one (steps 3 to 6).
 
 use std::{hash::Hasher, ops::ControlFlow, sync::Arc};
 
@@ -12,7 +12,11 @@ use punctual_stub::{
 use punctual_types::{Priority, SystemException};
 
 use super::{
-    attempts::Attempt, call_context::CallContext, call_frame::CallFrame, reference::Reference, route::Route,
+    attempts::Attempt,
+    call_context::CallContext,
+    call_frame::{CallFrame, with_frame},
+    reference::Reference,
+    route::Route,
 };
 
 impl Target for Reference {
@@ -81,7 +85,7 @@ impl Target for Reference {
         let forwarded = self.forwarded.load_full();
         let route = forwarded.as_ref().unwrap_or(&self.route);
         let policies = self.policies.in_force(&self.core.policies);
-        if route.is_local && !policies.remote_only {
+        if route.is_collocated(&policies) {
             return Vec::new();
         }
         // If the thread's own priority has no CORBA priority, calls fail for another reason.
@@ -91,6 +95,16 @@ impl Target for Reference {
 }
 
 impl Reference {
+    /// Makes a call under the policies in force, with timeouts that start now, and with its own buffers.
+    pub(super) fn with_call_context<R>(
+        &self,
+        call: impl FnOnce(CallContext<'_>, &mut CallFrame) -> Result<R, SystemException>,
+    ) -> Result<R, SystemException> {
+        let policies = self.policies.in_force(&self.core.policies);
+        let context = CallContext::start(&policies);
+        with_frame(&self.core.configuration.limits, |frame| call(context, frame))
+    }
+
     #[inline(never)]
     fn invoke_intercepted(
         &self,
@@ -114,7 +128,7 @@ impl Reference {
         call: &mut Call<'_>,
         context: CallContext<'_>,
     ) -> Result<Attempt<()>, SystemException> {
-        if context.is_local(route) {
+        if route.is_collocated(context.policies) {
             return self.call_locally(route, frame, call, context);
         }
         if let Some(lane) = self.lane_for_shared_call(context)? {

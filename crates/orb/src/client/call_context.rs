@@ -1,17 +1,13 @@
-//! State that all attempts of one call share: policies, deadlines, and the calling thread's buffers.
+//! Step 1 of a call, its context: the policies in force, and the deadlines that follow from them.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::{
+    cell::Cell,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
 
 use punctual_giop::InvocationPolicies;
 use punctual_stub::{PoliciesInForce, Response, SyncScope};
-use punctual_types::SystemException;
-
-use super::{
-    call_frame::{CallFrame, with_frame},
-    deadline::Deadlines,
-    reference::Reference,
-    route::Route,
-};
+use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 /// Policies and deadlines of one call.
 #[derive(Clone, Copy)]
@@ -20,26 +16,13 @@ pub(super) struct CallContext<'c> {
     pub(super) deadlines: Deadlines,
 }
 
-impl Reference {
-    /// Makes a call under the policies in force, with timeouts that start now, and with its own buffers.
-    pub(super) fn with_call_context<R>(
-        &self,
-        call: impl FnOnce(CallContext<'_>, &mut CallFrame) -> Result<R, SystemException>,
-    ) -> Result<R, SystemException> {
-        let policies = self.policies.in_force(&self.core.policies);
-        let context = CallContext {
-            deadlines: Deadlines::start(&policies),
-            policies: &policies,
-        };
-        with_frame(&self.core.configuration.limits, |frame| call(context, frame))
-    }
-}
-
-impl CallContext<'_> {
-    /// Whether a call along this route stays on the calling thread.
-    #[inline(always)]
-    pub(super) fn is_local(&self, route: &Route) -> bool {
-        route.is_local && !self.policies.remote_only
+impl<'c> CallContext<'c> {
+    /// Returns the context of a call under these policies, with timeouts that start now.
+    pub(super) fn start(policies: &'c PoliciesInForce) -> Self {
+        Self {
+            deadlines: Deadlines::start(policies),
+            policies,
+        }
     }
 
     /// Reply for which the caller waits: in a oneway call, the one that its scope demands.
@@ -73,5 +56,145 @@ impl CallContext<'_> {
             relative_request: self.policies.request_timeout,
             relative_roundtrip: self.policies.roundtrip_timeout,
         }
+    }
+}
+
+thread_local! {
+    static CALL_DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
+}
+
+/// Ends calls that this thread begins from now on at `deadline` at the latest, regardless of their policies;
+/// `None` removes the deadline. Returns the previous one, to be restored.
+///
+/// For runtimes that end operations in time, including their calls. It belongs to the thread, and applies to
+/// all ORBs of the program. A call that it ends fails with TIMEOUT.
+///
+/// ```
+/// use std::time::{Duration, Instant};
+///
+/// use punctual_orb::swap_call_deadline;
+///
+/// let before = swap_call_deadline(Some(Instant::now() + Duration::from_millis(20)));
+/// assert_eq!(before, None);
+/// // Calls.
+/// swap_call_deadline(before);
+/// ```
+pub fn swap_call_deadline(deadline: Option<Instant>) -> Option<Instant> {
+    CALL_DEADLINE.replace(deadline)
+}
+
+/// Deadlines for sending the request of a call and for receiving its reply.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Deadlines {
+    /// RelativeRequestTimeout or the time left until [`Self::reply`], whichever ends earlier.
+    pub(super) request: Option<Deadline>,
+    /// RelativeRoundtripTimeout.
+    pub(super) reply: Option<Deadline>,
+}
+
+/// A timeout of a hundred years counts as none: later points in time may not be representable.
+pub(super) const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+
+/// A point in time, and the timeout that led to it.
+#[derive(Clone, Copy)]
+pub(super) struct Deadline {
+    pub(super) at: Instant,
+    pub(super) timeout: Duration,
+}
+
+impl Deadlines {
+    /// Deadlines that count from now. Reads the clock only if a timeout is in force.
+    pub(super) fn start(policies: &PoliciesInForce) -> Self {
+        let (request, roundtrip) = (policies.request_timeout, policies.roundtrip_timeout);
+        let of_thread = CALL_DEADLINE.get();
+        if request.is_none() && roundtrip.is_none() && of_thread.is_none() {
+            return Self::default();
+        }
+        let now = Instant::now();
+        let deadline = |timeout: Duration| {
+            (timeout < FOREVER).then(|| Deadline {
+                at: now + timeout,
+                timeout,
+            })
+        };
+        let reply = roundtrip.and_then(deadline);
+        let request = match (request, roundtrip) {
+            (Some(request), Some(roundtrip)) => deadline(request.min(roundtrip)),
+            (Some(request), None) => deadline(request),
+            (None, _) => reply,
+        };
+        let limited = |deadline: Option<Deadline>| match of_thread {
+            Some(at) if deadline.is_none_or(|deadline| at < deadline.at) => Some(Deadline {
+                at,
+                timeout: at.saturating_duration_since(now),
+            }),
+            _ => deadline,
+        };
+        Self {
+            request: limited(request),
+            reply: limited(reply),
+        }
+    }
+
+    /// Returns these deadlines, or those that end this long from now, whichever end earlier.
+    pub(super) fn within(&self, timeout: Duration) -> Self {
+        let latest = Deadline {
+            at: Instant::now() + timeout,
+            timeout,
+        };
+        let earlier = |deadline: Option<Deadline>| {
+            let deadline = deadline.filter(|deadline| deadline.at < latest.at);
+            Some(deadline.unwrap_or(latest))
+        };
+        Self {
+            request: earlier(self.request),
+            reply: earlier(self.reply),
+        }
+    }
+
+    /// Returns the latest end of a call.
+    pub(super) fn of(&self, response: Response) -> Option<Instant> {
+        let deadline = match response {
+            Response::None => self.request,
+            Response::WithServer | Response::WithTarget => self.reply,
+        };
+        deadline.map(|deadline| deadline.at)
+    }
+
+    /// Fails with TIMEOUT if the deadline of the request, of which nothing has been sent, has passed.
+    pub(super) fn check_unsent(&self) -> Result<(), SystemException> {
+        match self.request {
+            Some(deadline) if deadline.left().is_zero() => Err(SystemException::new(
+                SystemExceptionKind::Timeout,
+                Minor::REQUEST_TIMED_OUT,
+                Completion::No,
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the shortest timeout.
+    pub(super) fn shortest(&self) -> Option<Duration> {
+        // That of the request is never longer than that of the reply.
+        self.request.map(|deadline| deadline.timeout)
+    }
+
+    /// Fails with TIMEOUT if a call that ran on this thread, and could not be interrupted, took too long.
+    pub(super) fn check_completed(&self) -> Result<(), SystemException> {
+        match self.reply {
+            Some(deadline) if deadline.left().is_zero() => Err(SystemException::new(
+                SystemExceptionKind::Timeout,
+                Minor::REPLY_TIMED_OUT,
+                Completion::Yes,
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Deadline {
+    /// Zero once it has passed.
+    pub(super) fn left(&self) -> Duration {
+        self.at.saturating_duration_since(Instant::now())
     }
 }

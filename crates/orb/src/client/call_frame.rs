@@ -1,5 +1,5 @@
-//! The buffers of one call. A thread has one set for each call that it is inside of, and keeps them from call
-//! to call.
+//! Step 1 of a call, its buffers. A thread has one set for each call that it is inside of, and keeps them
+//! from call to call.
 
 use std::cell::RefCell;
 
@@ -8,7 +8,7 @@ use punctual_lane::ReplyBuffer;
 use punctual_stub::ReusePool;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
-use super::request_buffer::RequestBuffer;
+use super::request::RequestBuffer;
 use crate::{Limits, interception::SeenCall};
 
 /// Buffers of one call.

@@ -1,4 +1,4 @@
-//! Step 5 of a call, its connection. It is exclusive: one thread at a time uses it, for one call at a time,
+//! Step 4 of a call, its connection. It is exclusive: one thread at a time uses it, for one call at a time,
 //! and blocks in its own `read`.
 
 use std::{
@@ -11,7 +11,7 @@ use punctual_cdr::CodeSets;
 use punctual_flight::Link;
 use punctual_giop::{
     Version,
-    connection::{Connection, Event, ReceivedReply, Role},
+    connection::{Connection, Event, ReceiveHalf, Role, SendHalf},
 };
 use punctual_lane::{CallEnd, NetworkMark};
 use punctual_os::open_files;
@@ -20,12 +20,10 @@ use punctual_transport::{ProtocolPolicy, Stream};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::{
+    call_context::{Deadline, Deadlines},
     call_end::exception,
     connection_key::{Band, ConnectionKey, Purpose},
-    deadline::{Deadline, Deadlines},
     endpoint::Endpoint,
-    reply_view::{ReplyView, Sender},
-    request_buffer::{Announced, RequestEncoding},
 };
 use crate::{Limits, unstarted_servers};
 
@@ -181,21 +179,19 @@ impl ClientConnection {
         self.mark.set(&*self.stream, mapping, priority);
     }
 
-    /// How the next request is encoded.
-    pub(super) fn request_encoding(&mut self) -> RequestEncoding<'static> {
-        RequestEncoding {
-            request_id: self.protocol.send.new_request_id(),
-            code_sets: self.code_sets,
-            announced: Announced {
-                code_sets: self.protocol.send.announces_code_sets(),
-                listen_points_of: None,
-            },
-        }
+    /// Code sets of requests.
+    pub(super) fn code_sets(&self) -> CodeSets {
+        self.code_sets
     }
 
-    /// Notes that a request has been sent.
-    pub(super) fn request_sent(&mut self) {
-        self.protocol.send.request_sent();
+    /// The protocol's state for requests.
+    pub(super) fn send_half(&mut self) -> &mut SendHalf {
+        &mut self.protocol.send
+    }
+
+    /// The protocol's state for replies; the octets of a received one remain until the next receive.
+    pub(super) fn receive_half(&self) -> &ReceiveHalf {
+        &self.protocol.receive
     }
 
     /// Sets how the next writes and reads wait. No system call if nothing changes.
@@ -369,18 +365,6 @@ impl ClientConnection {
             failure(kind, minor, Completion::No)
         } else {
             lost()
-        }
-    }
-
-    /// Returns the reply that [`Self::receive`] has returned; its octets remain until the next receive.
-    pub(super) fn view<'c>(&'c self, reply: &'c ReceivedReply) -> ReplyView<'c> {
-        let receive = &self.protocol.receive;
-        ReplyView {
-            message: receive.message(),
-            header: &reply.header,
-            fragment_starts: receive.fragment_starts(),
-            char_set: receive.char_set(),
-            sender: Sender::Exclusive(self.endpoint()),
         }
     }
 }

@@ -1,12 +1,12 @@
-//! Step 5 of a call, over an exclusive connection: the request is encoded (step 6) and sent, and the thread
-//! waits for the reply in its own `read`; step 7 follows.
+//! Step 4 of a call, over an exclusive connection: the request is encoded (step 5) and sent, and the thread
+//! waits for the reply in its own `read`; step 6 follows.
 
-use std::{convert::Infallible, time::Duration};
+use std::{ops::ControlFlow, time::Duration};
 
 use punctual_flight::{Event, Record, record};
 use punctual_giop::{
-    MessageType,
-    connection::{self, ReceivedReply},
+    MessageHeader, MessageType,
+    connection::{self, ReplyBody},
 };
 use punctual_lane::{CallEnd, serve_until_readable};
 use punctual_os::Notice;
@@ -14,21 +14,29 @@ use punctual_stub::{Call, Response};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::{
-    attempts::{Attempt, ended},
-    call_context::CallContext,
-    call_end::{broken, closed},
+    attempts::{Attempt, Step},
+    call_context::{CallContext, Deadline},
+    call_end::{broken, closed, exception},
     call_frame::CallFrame,
     connection::{ANSWER, ClientConnection, ServeWhileWaiting, timed_out},
     connection_cache::PooledConnection,
-    deadline::Deadline,
     endpoint::Cancellation,
     reference::Reference,
+    reply::{AwaitedReply, ReplyView},
+    request::RequestEncoding,
     route::Route,
 };
 use crate::{WaitStrategy, lane::BlockedThread, server::RequestDispatcher};
 
 /// A connection with a reply in its buffer.
-pub(super) type Replied = (Box<PooledConnection>, ReceivedReply);
+pub(super) type Replied<B> = (Box<PooledConnection>, MessageHeader, B);
+
+/// Why a wait ended without a reply.
+enum NoReply {
+    /// The server has ended the connection.
+    Ended(CallEnd),
+    Failed(SystemException),
+}
 
 impl Reference {
     /// Makes one attempt at a call over this connection.
@@ -50,7 +58,7 @@ impl Reference {
             true => self.enter_wait(&mut connection, context)?,
             false => None,
         };
-        let encoding = connection.request_encoding();
+        let encoding = RequestEncoding::over_exclusive(&mut connection);
         let request_id = encoding.request_id;
         let encoded = context
             .deadlines
@@ -67,9 +75,9 @@ impl Reference {
             route.network_priority(priority),
         );
         let received = match self.send(&mut connection, frame.request.message(), context) {
-            Ok(None) => {
+            Ok(ControlFlow::Continue(())) => {
                 record(|| Record::new(Event::Sent).request(request_id).link(link));
-                connection.request_sent();
+                connection.send_half().request_sent();
                 if !has_reply {
                     self.keep(connection);
                     return Ok(Attempt::Done(()));
@@ -77,22 +85,22 @@ impl Reference {
                 if self.core.pools.have_unserved_objects() {
                     report_unserved_objects(&mut connection, context);
                 }
-                self.receive(connection, MessageType::Reply, request_id, context)?
+                self.receive::<ReplyBody, _>(connection, request_id, context)?
             }
-            Ok(Some(unsent)) => return Ok(Attempt::Again(unsent)),
+            Ok(ControlFlow::Break(unsent)) => return Ok(unsent),
             Err(error) if has_reply && error.minor == Minor::WRITE_FAILED => {
                 self.receive_early(connection, request_id, context, error)?
             }
             Err(error) => return Err(error),
         };
-        let (connection, reply) = match received {
-            Ok(replied) => replied,
-            Err(closed) => return Ok(Attempt::Again(closed)),
+        let (connection, header, body) = match received {
+            ControlFlow::Continue(replied) => replied,
+            ControlFlow::Break(closed) => return Ok(closed),
         };
         record(|| Record::new(Event::ReplyReceived).request(request_id).link(link));
-        let view = connection.view(&reply);
-        self.show_reply(&mut frame.seen, &view, reply.body);
-        let attempt = self.decode_reply(view, reply.body, route, call);
+        let view = ReplyView::of_exclusive(&connection, &header);
+        self.show_reply(&mut frame.seen, &view, body);
+        let attempt = self.decode_reply(view, body, route, call);
         self.keep(connection);
         attempt
     }
@@ -117,34 +125,34 @@ impl Reference {
         }
     }
 
-    /// Sends a message. `Some`: the server had closed the connection and no octet was sent, so the call can
+    /// Sends a message. `Break`: the server had closed the connection and no octet was sent, so the call can
     /// be attempted again.
     #[inline(always)]
-    pub(super) fn send(
+    pub(super) fn send<R>(
         &self,
         connection: &mut ClientConnection,
         message: &[u8],
         context: CallContext<'_>,
-    ) -> Result<Option<SystemException>, SystemException> {
+    ) -> Result<Step<(), R>, SystemException> {
         let waits = connection.wait_until(&context.deadlines);
         waits.map_err(|_| connection.endpoint().named_in(broken()))?;
         match connection.send(message, context.deadlines.request) {
-            Ok(()) => Ok(None),
+            Ok(()) => Ok(ControlFlow::Continue(())),
             Err(error) => self.not_sent(connection, error),
         }
     }
 
     /// Converts the failure of a send, in the form of [`Self::send`].
     #[cold]
-    fn not_sent(
+    fn not_sent<R>(
         &self,
         connection: &ClientConnection,
         error: SystemException,
-    ) -> Result<Option<SystemException>, SystemException> {
+    ) -> Result<Step<(), R>, SystemException> {
         let named = connection.endpoint().named_in(error);
         if error.completed == Completion::No && error.kind == SystemExceptionKind::CommFailure {
             self.forget(connection);
-            return Ok(Some(named));
+            return Ok(ControlFlow::Break(Attempt::Again(named)));
         }
         Err(named)
     }
@@ -152,13 +160,13 @@ impl Reference {
     /// Returns the reply of a server that refused a request, and closed the connection, before it had
     /// received the whole request; without such a reply, the error of the send.
     #[cold]
-    fn receive_early(
+    fn receive_early<B: AwaitedReply, R>(
         &self,
         mut connection: Box<PooledConnection>,
         request_id: u32,
         context: CallContext<'_>,
         unsent: SystemException,
-    ) -> Result<Result<Replied, SystemException>, SystemException> {
+    ) -> Result<Step<Replied<B>, R>, SystemException> {
         let context = CallContext {
             deadlines: context.deadlines.within(ANSWER),
             ..context
@@ -166,28 +174,29 @@ impl Reference {
         if connection.wait_until(&context.deadlines).is_err() {
             return Err(unsent);
         }
-        match await_reply(&mut connection, MessageType::Reply, request_id, context) {
-            Ok(Ok(reply)) => Ok(Ok((connection, reply))),
-            Ok(Err(end)) => self.ended(&connection, end),
-            Err(_) => Err(unsent),
+        match await_reply(&mut connection, request_id, context) {
+            Ok((header, body)) => Ok(ControlFlow::Continue((connection, header, body))),
+            Err(NoReply::Ended(end)) => self.ended(&connection, end),
+            Err(NoReply::Failed(_)) => Err(unsent),
         }
     }
 
-    /// Waits for the reply to a request. The inner error: the server has closed the connection without
-    /// executing the request, or the request can safely be repeated. After a timeout, the request is
-    /// cancelled; other errors close the connection.
-    pub(super) fn receive(
+    /// Waits for the reply to a request. `Break`: the server has closed the connection without executing the
+    /// request, or the request can safely be repeated. After a timeout, the request is cancelled; other
+    /// errors close the connection.
+    pub(super) fn receive<B: AwaitedReply, R>(
         &self,
         mut connection: Box<PooledConnection>,
-        wanted: MessageType,
         request_id: u32,
         context: CallContext<'_>,
-    ) -> Result<Result<Replied, SystemException>, SystemException> {
-        match await_reply(&mut connection, wanted, request_id, context) {
-            Ok(Ok(reply)) => Ok(Ok((connection, reply))),
-            Ok(Err(end)) => self.ended(&connection, end),
-            Err(error) if may_repeat(error, wanted) => Ok(Err(self.closed_by(&connection))),
-            Err(error) => Err(self.not_received(connection, request_id, error)),
+    ) -> Result<Step<Replied<B>, R>, SystemException> {
+        match await_reply(&mut connection, request_id, context) {
+            Ok((header, body)) => Ok(ControlFlow::Continue((connection, header, body))),
+            Err(NoReply::Ended(end)) => self.ended(&connection, end),
+            Err(NoReply::Failed(error)) if may_repeat(error, B::MESSAGE_TYPE) => {
+                Ok(ControlFlow::Break(Attempt::Again(self.closed_by(&connection))))
+            }
+            Err(NoReply::Failed(error)) => Err(self.not_received(connection, request_id, error)),
         }
     }
 
@@ -218,14 +227,14 @@ impl Reference {
 
     /// Converts the end of this connection, in the form of [`Self::receive`].
     #[cold]
-    fn ended(
+    fn ended<B, R>(
         &self,
         connection: &ClientConnection,
         end: CallEnd,
-    ) -> Result<Result<Replied, SystemException>, SystemException> {
-        match ended::<Infallible>(end, Completion::No) {
-            Err(error) => Err(connection.endpoint().named_in(error)),
-            Ok(_) => Ok(Err(self.closed_by(connection))),
+    ) -> Result<Step<Replied<B>, R>, SystemException> {
+        match end {
+            CallEnd::InOrder => Ok(ControlFlow::Break(Attempt::Again(self.closed_by(connection)))),
+            end => Err(connection.endpoint().named_in(exception(end, Completion::No))),
         }
     }
 
@@ -257,36 +266,38 @@ pub(super) fn may_repeat(error: SystemException, wanted: MessageType) -> bool {
 
 /// Waits for the reply to a request, or the end of the connection.
 #[inline(always)]
-fn await_reply(
+fn await_reply<B: AwaitedReply>(
     connection: &mut ClientConnection,
-    wanted: MessageType,
     request_id: u32,
     context: CallContext<'_>,
-) -> Result<Result<ReceivedReply, CallEnd>, SystemException> {
+) -> Result<(MessageHeader, B), NoReply> {
     let serve: Option<ServeWhileWaiting> = match context.policies.wait_strategy {
         WaitStrategy::Blocking => None,
         WaitStrategy::Serving => Some(serve_until_readable::<RequestDispatcher>),
     };
     let mut late_replies = false;
-    let until_timeout = |error: SystemException, late_replies: bool| match late_replies {
-        true => only_late_replies(error),
-        false => error,
+    let failed = |error: SystemException, late_replies: bool| {
+        NoReply::Failed(match late_replies {
+            true => only_late_replies(error),
+            false => error,
+        })
     };
     loop {
         let event = connection.receive(context.deadlines.reply, serve);
-        match event.map_err(|error| until_timeout(error, late_replies))? {
+        match event.map_err(|error| failed(error, late_replies))? {
             connection::Event::Reply(reply)
-                if reply.request_id == request_id && reply.header.message_type == wanted =>
+                if reply.request_id == request_id
+                    && let Some(body) = B::of(reply.content) =>
             {
-                return Ok(Ok(reply));
+                return Ok((reply.header, body));
             }
-            connection::Event::CloseConnection => return Ok(Err(CallEnd::InOrder)),
-            connection::Event::MessageError => return Ok(Err(CallEnd::Rejected)),
+            connection::Event::CloseConnection => return Err(NoReply::Ended(CallEnd::InOrder)),
+            connection::Event::MessageError => return Err(NoReply::Ended(CallEnd::Rejected)),
             // The late reply to a call that has timed out, or part of a reply. The connection refuses
             // anything else. The server may have sent many of them before the next read checks the time.
             event => {
                 late_replies |= matches!(event, connection::Event::Reply(_));
-                check_reply_time(context).map_err(|error| until_timeout(error, late_replies))?;
+                check_reply_time(context).map_err(|error| failed(error, late_replies))?;
             }
         }
     }

@@ -16,7 +16,7 @@ use super::{
     call_end::broken,
     call_frame::CallFrame,
     reference::Reference,
-    reply_view::ReplyView,
+    reply::ReplyView,
     route::Route,
 };
 use crate::interception::{
@@ -125,7 +125,7 @@ impl Reference {
             response_expected: response != Response::None,
             target: self,
             effective: route.ior(),
-            is_collocated: context.is_local(route),
+            is_collocated: route.is_collocated(context.policies),
             orb_type: route.orb_type,
             deadline: context.deadlines.of(response),
             policies: context.policies,
@@ -233,16 +233,11 @@ impl Reference {
 
     /// Keeps the service contexts of a reply for interceptors, if any are registered.
     #[inline]
-    pub(super) fn show_reply(
-        &self,
-        seen: &mut Option<Box<SeenCall>>,
-        view: &ReplyView<'_>,
-        body: Option<ReplyBody>,
-    ) {
+    pub(super) fn show_reply(&self, seen: &mut Option<Box<SeenCall>>, view: &ReplyView<'_>, body: ReplyBody) {
         if self.core.interceptors.client.is_empty() {
             return;
         }
-        if let (Some(seen), Some(body)) = (seen, body) {
+        if let Some(seen) = seen {
             seen.keep_reply(view.message, view.header, body.offset);
         }
     }

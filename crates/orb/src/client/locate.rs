@@ -3,12 +3,16 @@
 use std::ops::ControlFlow;
 
 use punctual_cdr::Ior;
-use punctual_giop::MessageType;
 use punctual_types::SystemException;
 
 use super::{
-    attempts::Attempt, call_context::CallContext, call_frame::CallFrame, reference::Reference,
-    reply::decode_locate_reply, route::Route,
+    attempts::Attempt,
+    call_context::CallContext,
+    call_frame::CallFrame,
+    reference::Reference,
+    reply::{Location, ReplyView, decode_locate_reply},
+    request::RequestEncoding,
+    route::Route,
 };
 
 /// Location of an object.
@@ -46,7 +50,7 @@ impl Reference {
         frame: &mut CallFrame,
         context: CallContext<'_>,
     ) -> Result<Attempt<bool>, SystemException> {
-        if context.is_local(route) {
+        if route.is_collocated(context.policies) {
             return Ok(Attempt::Done(self.locate_locally(route)));
         }
         if let Some(lane) = self.lane_for_shared_call(context)? {
@@ -58,17 +62,18 @@ impl Reference {
             ControlFlow::Break(instead) => return Ok(instead),
         };
         let _blocked = self.enter_wait(&mut connection, context)?;
-        let encoding = connection.request_encoding();
+        let encoding = RequestEncoding::over_exclusive(&mut connection);
         self.encode_locate_request(route, &mut frame.request, encoding)?;
-        if let Some(unsent) = self.send(&mut connection, frame.request.message(), context)? {
-            return Ok(Attempt::Again(unsent));
+        let sent = self.send(&mut connection, frame.request.message(), context)?;
+        if let ControlFlow::Break(unsent) = sent {
+            return Ok(unsent);
         }
-        let (wanted, request_id) = (MessageType::LocateReply, encoding.request_id);
-        let (connection, reply) = match self.receive(connection, wanted, request_id, context)? {
-            Ok(replied) => replied,
-            Err(closed) => return Ok(Attempt::Again(closed)),
+        let received = self.receive::<Location, _>(connection, encoding.request_id, context)?;
+        let (connection, header, Location) = match received {
+            ControlFlow::Continue(replied) => replied,
+            ControlFlow::Break(closed) => return Ok(closed),
         };
-        let located = decode_locate_reply(route, &connection.view(&reply));
+        let located = decode_locate_reply(route, &ReplyView::of_exclusive(&connection, &header));
         self.keep(connection);
         located
     }

@@ -1,11 +1,10 @@
 //! The calling side: from a typed call to the octets of a request, and back.
 //!
-//! One call, step by step: 1 `call` (policies, deadlines) → 2 `attempts` → 3 `binding` (a connection, from
-//! `thread_connections`) → 4 `route` (endpoints by priority) → 5 `exclusive` or `shared` (send, wait), which
-//! calls 6 `request` (encode) → 7 `reply` (classify). `asynchronous` starts with `call`, too; `collocated`
-//! replaces steps 3 to 7 for objects of the same ORB.
+//! One call, step by step: 1 `call` (`call_context`, `call_frame`) → 2 `attempts` → 3 `binding` (`route`,
+//! `connection_cache`) → 4 `exclusive` (send and wait, over a `connection`) or `shared`, which calls 5
+//! `request` (encode) → 6 `reply` (classify and decode). `asynchronous` starts with `call`, too; `collocated`
+//! replaces steps 3 to 6 for objects of the same ORB.
 
-mod addressing;
 mod asynchronous;
 mod attempts;
 mod band_binding;
@@ -21,7 +20,6 @@ mod connection;
 mod connection_cache;
 mod connection_key;
 mod core;
-mod deadline;
 mod endpoint;
 mod exclusive;
 mod intercepted;
@@ -30,21 +28,17 @@ mod policies;
 mod profile_contents;
 mod reference;
 mod reply;
-mod reply_view;
 mod request;
-mod request_buffer;
 mod route;
 mod shared;
 mod shared_purpose;
-mod thread_connections;
 
-pub use deadline::swap_call_deadline;
+pub use call_context::swap_call_deadline;
 
-pub(crate) use connection_cache::{ConnectionCache, Permit};
+pub(crate) use connection_cache::{ConnectionCache, Permit, use_connections_of};
 pub(crate) use core::{ClientCore, ClientParts};
 pub(crate) use endpoint::{Endpoint, is_same_address};
 pub(crate) use locate::Located;
 pub(crate) use policies::{of_thread, replace_of_thread, swap_scope};
 pub(crate) use reference::Reference;
 pub(crate) use shared_purpose::SharedPurpose;
-pub(crate) use thread_connections::use_connections_of;

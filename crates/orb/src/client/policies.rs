@@ -1,4 +1,4 @@
-//! The scopes of client policies: the ORB, the calling thread, the reference.
+//! Step 1 of a call, its policies; their scopes are the ORB, the calling thread, and the reference.
 //!
 //! Policies of a client are merged from the reference, the thread and the ORB; the nearer scope wins. Each
 //! reference caches the result and merges again only after a change, so a call with policies costs no more

@@ -12,8 +12,8 @@ use punctual_stub::{ObjectRef, OrbContext, PolicyOverrides, Target};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{
-    connection_key::Identity, core::ClientCore, policies::ReferencePolicies, route::Route,
-    shared_purpose::SharedPurpose, thread_connections::close_orphans,
+    connection_cache::close_orphans, connection_key::Identity, core::ClientCore, policies::ReferencePolicies,
+    route::Route, shared_purpose::SharedPurpose,
 };
 
 /// A reference bound to an ORB.
@@ -73,6 +73,7 @@ impl Reference {
 
     /// Returns the reference as its user holds it.
     pub(crate) fn to_object(&self) -> ObjectRef {
+        // No type states that each reference is in an `Arc`: `Target` is called through `&self`.
         let own = self.own.upgrade();
         ObjectRef::new(own.expect("the lender of a reference keeps it"))
     }

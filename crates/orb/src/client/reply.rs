@@ -1,27 +1,62 @@
-//! Step 7 of a call, classification of the reply: results, an exception, a forward, or another attempt.
+//! Step 6 of a call: the reply is decoded and classified: results, an exception, a forward, or another
+//! attempt.
 
-use punctual_cdr::{CdrError, Decode, Ior};
+use punctual_cdr::{CdrError, CharSet, Decode, Decoder, Ior};
 use punctual_giop::{
-    AddressingDisposition, LocateReplyHeader, LocateStatus, REFUSED_PRIORITY, ReplyHeader, ReplyStatus,
-    connection::ReplyBody, decode_refused_priority, decode_system_exception,
+    AddressingDisposition, LocateReplyHeader, LocateStatus, MessageHeader, MessageType, REFUSED_PRIORITY,
+    ReplyHeader, ReplyStatus,
+    connection::{ReplyBody, ReplyContent},
+    decode_refused_priority, decode_system_exception,
 };
+use punctual_lane::ReplyBuffer;
 use punctual_stub::{Call, Phase};
 use punctual_types::{Completion, Detail, Minor, Priority, SystemException, SystemExceptionKind};
 
-use super::{attempts::Attempt, call_end::broken, reference::Reference, reply_view::ReplyView, route::Route};
+use super::{
+    attempts::Attempt, connection::ClientConnection, endpoint::Endpoint, reference::Reference, route::Route,
+    shared_purpose::SharedPurpose,
+};
+
+/// Kind of reply that a caller waits for.
+pub(super) trait AwaitedReply: Sized {
+    const MESSAGE_TYPE: MessageType;
+
+    /// `None`: the reply is one of the other kind.
+    fn of(content: ReplyContent) -> Option<Self>;
+}
+
+impl AwaitedReply for ReplyBody {
+    const MESSAGE_TYPE: MessageType = MessageType::Reply;
+
+    #[inline(always)]
+    fn of(content: ReplyContent) -> Option<Self> {
+        match content {
+            ReplyContent::Reply(body) => Some(body),
+            ReplyContent::LocateReply => None,
+        }
+    }
+}
+
+/// The reply to a LocateRequest.
+pub(super) struct Location;
+
+impl AwaitedReply for Location {
+    const MESSAGE_TYPE: MessageType = MessageType::LocateReply;
+
+    fn of(content: ReplyContent) -> Option<Self> {
+        matches!(content, ReplyContent::LocateReply).then_some(Self)
+    }
+}
 
 impl Reference {
     /// Decodes a reply.
     pub(super) fn decode_reply(
         &self,
         view: ReplyView<'_>,
-        body: Option<ReplyBody>,
+        ReplyBody { status, offset }: ReplyBody,
         route: &Route,
         call: &mut Call<'_>,
     ) -> Result<Attempt<()>, SystemException> {
-        let Some(ReplyBody { status, offset }) = body else {
-            return Err(broken());
-        };
         let mut decode = || {
             let mut decoder = view
                 .decoder(offset)
@@ -117,5 +152,72 @@ fn readdress<R>(route: &Route, form: AddressingDisposition) -> Result<Attempt<R>
         Ok(Attempt::Again(refused))
     } else {
         Err(refused)
+    }
+}
+
+/// A reply that borrows its octets.
+pub(super) struct ReplyView<'m> {
+    /// The whole message.
+    pub(super) message: &'m [u8],
+    pub(super) header: &'m MessageHeader,
+    /// Offsets at which fragments of GIOP 1.1 begin.
+    pub(super) fragment_starts: &'m [usize],
+    pub(super) char_set: CharSet,
+    pub(super) sender: Sender<'m>,
+}
+
+/// Server that has sent a reply, by its connection.
+#[derive(Clone, Copy)]
+pub(super) enum Sender<'m> {
+    Exclusive(&'m Endpoint),
+    Shared(&'m SharedPurpose),
+}
+
+impl<'m> ReplyView<'m> {
+    /// Returns a view of the reply that an exclusive connection has received last.
+    pub(super) fn of_exclusive(connection: &'m ClientConnection, header: &'m MessageHeader) -> Self {
+        let receive = connection.receive_half();
+        Self {
+            message: receive.message(),
+            header,
+            fragment_starts: receive.fragment_starts(),
+            char_set: receive.char_set(),
+            sender: Sender::Exclusive(connection.endpoint()),
+        }
+    }
+
+    /// Returns a view of a reply that a lane has read from a shared connection.
+    pub(super) fn of_shared(
+        purpose: &'m SharedPurpose,
+        char_set: CharSet,
+        buffer: &'m ReplyBuffer,
+        header: &'m MessageHeader,
+    ) -> Self {
+        Self {
+            message: &buffer.message[..header.total_size()],
+            header,
+            fragment_starts: &buffer.fragment_starts,
+            char_set,
+            sender: Sender::Shared(purpose),
+        }
+    }
+
+    /// Returns a decoder of what begins at `offset`.
+    pub(super) fn decoder(&self, offset: usize) -> Decoder<'m> {
+        Decoder::new(self.message, self.header.endian)
+            .with_char_set(self.char_set)
+            .with_fragments(self.fragment_starts)
+            .at(offset)
+    }
+}
+
+impl Sender<'_> {
+    /// Names its address in the text of an exception.
+    #[cold]
+    pub(super) fn named_in(self, exception: SystemException) -> SystemException {
+        match self {
+            Self::Exclusive(endpoint) => endpoint.named_in(exception),
+            Self::Shared(purpose) => purpose.named_in(exception),
+        }
     }
 }

@@ -1,32 +1,32 @@
-//! Step 5 of a call, over a connection that several callers share: the request is encoded (step 6) and sent,
-//! and the thread waits until a lane thread passes the reply; step 7 follows.
+//! Step 4 of a call, over a connection that several callers share: the request is encoded (step 5) and sent,
+//! and the thread waits until a lane thread passes the reply; step 6 follows.
 
-use std::{sync::Arc, time::Instant};
+use std::{ops::ControlFlow, sync::Arc, time::Instant};
 
 use punctual_flight::{Event, Record, record};
-use punctual_giop::{MessageType, Version, connection::ReceivedReply};
+use punctual_giop::{MessageHeader, MessageType, Version};
 use punctual_lane::{
-    CallDeadlines, NotSent, Outcome, Refused, ReplyBuffer, ReplyTable, ReplyWait, SharedConnectionSettings,
+    CallDeadlines, CallEnd, NotSent, Outcome, Refused, ReplyBuffer, ReplyWait, SharedConnectionSettings,
     Ticket, serve_until_ended,
 };
 use punctual_stub::{Call, Response};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind as Kind};
 
+use scopeguard::ScopeGuard;
+
 use super::{
     attempts::{Attempt, ended},
-    call_context::CallContext,
-    call_end::closed,
+    call_context::{CallContext, Deadlines},
+    call_end::{closed, exception},
     call_frame::CallFrame,
     connection::connect,
     connection_cache::Permit,
     connection_key::ConnectionKey,
-    deadline::Deadlines,
     endpoint::Cancellation,
     exclusive::may_repeat,
     reference::Reference,
-    reply::decode_locate_reply,
-    reply_view::ReplyView,
-    request_buffer::{Announced, RequestBuffer, RequestEncoding},
+    reply::{AwaitedReply, Location, ReplyView, decode_locate_reply},
+    request::{Announced, RequestBuffer, RequestEncoding},
     route::Route,
     shared_purpose::SharedPurpose,
 };
@@ -53,6 +53,57 @@ pub(super) struct Outgoing<'o> {
     pub(super) route: &'o Route,
     pub(super) priority: Priority,
     pub(super) context: CallContext<'o>,
+}
+
+/// Why a request was not sent.
+enum Unsent {
+    NotEncoded(SystemException),
+    NotSent(NotSent),
+}
+
+impl Outgoing<'_> {
+    fn record_sent(&self, request_id: u32) {
+        let link = self.shared.link();
+        record(|| Record::new(Event::Sent).request(request_id).link(link));
+    }
+
+    /// Ends an attempt whose call could not enter the table of calls.
+    #[cold]
+    fn not_entered<R>(&self, refused: Refused) -> Result<Attempt<R>, SystemException> {
+        match refused {
+            Refused::Full => {
+                let minor = Minor::SHARED_CALLS_EXHAUSTED;
+                Err(SystemException::new(Kind::ImpLimit, minor, Completion::No))
+            }
+            Refused::Ended => {
+                self.lane.forget(self.shared);
+                Ok(Attempt::Again(self.shared.purpose().named_in(closed())))
+            }
+        }
+    }
+
+    /// Ends an attempt whose request was not sent.
+    #[cold]
+    fn not_sent<R>(&self, unsent: Unsent) -> Result<Attempt<R>, SystemException> {
+        let reason = match unsent {
+            Unsent::NotSent(reason) => reason,
+            Unsent::NotEncoded(error) => return Err(error),
+        };
+        let named = |error| self.shared.purpose().named_in(error);
+        match reason {
+            NotSent::Closed => Ok(Attempt::Again(named(SystemException::new(
+                Kind::CommFailure,
+                Minor::WRITE_FAILED,
+                Completion::No,
+            )))),
+            NotSent::Congested => Err(named(SystemException::new(
+                Kind::Transient,
+                Minor::SHARED_CONNECTION_CONGESTED,
+                Completion::No,
+            ))),
+            NotSent::Broken => Err(named(maybe(Kind::CommFailure, Minor::WRITE_FAILED))),
+        }
+    }
 }
 
 impl Reference {
@@ -129,20 +180,24 @@ impl Reference {
             ..
         } = frame;
         let reply_buffer = shared.get_or_insert_default();
-        let wanted = (context.response(call.response) != Response::None).then_some(MessageType::Reply);
-        let result = self.exchange(&outgoing, wanted, request, reply_buffer, |buffer, encoding| {
+        let has_reply = context.response(call.response) != Response::None;
+        let encode = |buffer: &mut RequestBuffer, encoding: RequestEncoding<'_>| {
             self.encode_request(route, priority, context, buffer, call, encoding)
-        })?;
-        match result {
-            Attempt::Done(Some(ReceivedReply { header, body, .. })) => {
+        };
+        if !has_reply {
+            return self.send_without_reply(&outgoing, request, encode);
+        }
+        match self
+            .exchange(&outgoing, request, reply_buffer, encode)?
+            .into_step()
+        {
+            ControlFlow::Continue((header, body)) => {
                 let char_set = connection.code_sets().char;
                 let view = ReplyView::of_shared(connection.purpose(), char_set, reply_buffer, &header);
                 self.show_reply(seen, &view, body);
                 self.decode_reply(view, body, route, call)
             }
-            Attempt::Done(None) => Ok(Attempt::Done(())),
-            Attempt::Again(error) => Ok(Attempt::Again(error)),
-            Attempt::Forward(ior) => Ok(Attempt::Forward(ior)),
+            ControlFlow::Break(instead) => Ok(instead),
         }
     }
 
@@ -165,19 +220,16 @@ impl Reference {
         };
         let CallFrame { request, shared, .. } = frame;
         let reply_buffer = shared.get_or_insert_default();
-        let wanted = Some(MessageType::LocateReply);
-        let result = self.exchange(&outgoing, wanted, request, reply_buffer, |buffer, encoding| {
+        let result = self.exchange(&outgoing, request, reply_buffer, |buffer, encoding| {
             self.encode_locate_request(route, buffer, encoding)
         })?;
-        match result {
-            Attempt::Done(Some(ReceivedReply { header, .. })) => {
+        match result.into_step() {
+            ControlFlow::Continue((header, Location)) => {
                 let char_set = connection.code_sets().char;
                 let view = ReplyView::of_shared(connection.purpose(), char_set, reply_buffer, &header);
                 decode_locate_reply(route, &view)
             }
-            Attempt::Done(None) => Ok(Attempt::Done(false)),
-            Attempt::Again(error) => Ok(Attempt::Again(error)),
-            Attempt::Forward(ior) => Ok(Attempt::Forward(ior)),
+            ControlFlow::Break(instead) => Ok(instead),
         }
     }
 
@@ -234,32 +286,29 @@ impl Reference {
             .map_err(|_| exhausted())
     }
 
-    /// Sends a request and waits for its reply, which is in the buffer then; `None` for a request without
-    /// reply.
-    fn exchange(
+    /// Sends a request and waits for its reply, which is in the buffer then.
+    fn exchange<B: AwaitedReply>(
         &self,
         outgoing: &Outgoing<'_>,
-        wanted: Option<MessageType>,
         request: &mut RequestBuffer,
         reply_buffer: &mut ReplyBuffer,
         encode: impl FnOnce(&mut RequestBuffer, RequestEncoding<'_>) -> Result<(), SystemException>,
-    ) -> Result<Attempt<Option<ReceivedReply>>, SystemException> {
-        if wanted.is_some() && outgoing.context.deadlines.reply.is_none() {
-            outgoing.shared.purpose().ensure_served()?;
-        }
-        let ticket = match self.send_over(outgoing, wanted, request, reply_buffer, encode)? {
-            Attempt::Done(Some(ticket)) => ticket,
-            Attempt::Done(None) => return Ok(Attempt::Done(None)),
-            Attempt::Again(error) => return Ok(Attempt::Again(error)),
-            Attempt::Forward(ior) => return Ok(Attempt::Forward(ior)),
-        };
+    ) -> Result<Attempt<(MessageHeader, B)>, SystemException> {
         let Outgoing {
             shared,
             lane,
             context,
             ..
         } = *outgoing;
-        let (replies, request_id) = (&shared.replies(), ticket.request_id);
+        if context.deadlines.reply.is_none() {
+            shared.purpose().ensure_served()?;
+        }
+        let sent = self.send_with_reply(outgoing, B::MESSAGE_TYPE, request, reply_buffer, encode)?;
+        let ticket = match sent.into_step() {
+            ControlFlow::Continue(ticket) => ticket,
+            ControlFlow::Break(instead) => return Ok(instead),
+        };
+        let (replies, request_id) = (shared.replies(), ticket.request_id);
         let is_unsent = || shared.is_congested();
         let wait = context.wait(&is_unsent);
         if context.policies.wait_strategy == WaitStrategy::Serving {
@@ -267,47 +316,79 @@ impl Reference {
         }
         let outcome = replies.wait(ticket, &wait, reply_buffer);
         match self.conclude(lane, shared, request_id, outcome) {
-            Err(error) if wanted.is_some_and(|wanted| may_repeat(error, wanted)) => Ok(Attempt::Again(error)),
-            result => Ok(result?.map(Some)),
+            Err(error) if may_repeat(error, B::MESSAGE_TYPE) => Ok(Attempt::Again(error)),
+            result => result,
         }
     }
 
-    /// Sends a request; returns a ticket if it has a reply.
-    pub(super) fn send_over(
+    /// Sends a request whose reply has the type `wanted`.
+    pub(super) fn send_with_reply(
         &self,
         outgoing: &Outgoing<'_>,
-        wanted: Option<MessageType>,
+        wanted: MessageType,
         request: &mut RequestBuffer,
         reply_buffer: &mut ReplyBuffer,
         encode: impl FnOnce(&mut RequestBuffer, RequestEncoding<'_>) -> Result<(), SystemException>,
-    ) -> Result<Attempt<Option<Ticket>>, SystemException> {
+    ) -> Result<Attempt<Ticket>, SystemException> {
+        outgoing.context.deadlines.check_unsent()?;
+        let replies = outgoing.shared.replies();
+        let ticket = match replies.enter(wanted, reply_buffer) {
+            Ok(ticket) => ticket,
+            Err(refused) => return outgoing.not_entered(refused),
+        };
+        // User code encodes: if it panics, nothing has been sent.
+        let entered = scopeguard::guard(ticket, |ticket| {
+            replies.withdraw(ticket, &mut ReplyBuffer::default());
+        });
+        let sent = self.send_over_shared(outgoing, entered.request_id, request, encode);
+        let ticket = ScopeGuard::into_inner(entered);
+        match sent {
+            // A server that refuses a request before its end answers it nevertheless.
+            Ok(()) | Err(Unsent::NotSent(NotSent::Broken)) => {
+                outgoing.record_sent(ticket.request_id);
+                Ok(Attempt::Done(ticket))
+            }
+            Err(unsent) => {
+                replies.withdraw(ticket, reply_buffer);
+                outgoing.not_sent(unsent)
+            }
+        }
+    }
+
+    fn send_without_reply(
+        &self,
+        outgoing: &Outgoing<'_>,
+        request: &mut RequestBuffer,
+        encode: impl FnOnce(&mut RequestBuffer, RequestEncoding<'_>) -> Result<(), SystemException>,
+    ) -> Result<Attempt<()>, SystemException> {
+        outgoing.context.deadlines.check_unsent()?;
+        let request_id = match outgoing.shared.replies().id_without_reply() {
+            Ok(request_id) => request_id,
+            Err(refused) => return outgoing.not_entered(refused),
+        };
+        match self.send_over_shared(outgoing, request_id, request, encode) {
+            Ok(()) => {
+                outgoing.record_sent(request_id);
+                Ok(Attempt::Done(()))
+            }
+            Err(unsent) => outgoing.not_sent(unsent),
+        }
+    }
+
+    fn send_over_shared(
+        &self,
+        outgoing: &Outgoing<'_>,
+        request_id: u32,
+        request: &mut RequestBuffer,
+        encode: impl FnOnce(&mut RequestBuffer, RequestEncoding<'_>) -> Result<(), SystemException>,
+    ) -> Result<(), Unsent> {
         let Outgoing {
             shared,
             lane,
             route,
             priority,
-            context,
+            ..
         } = *outgoing;
-        let replies = &shared.replies();
-        context.deadlines.check_unsent()?;
-        let entered = match wanted {
-            Some(wanted) => replies
-                .enter(wanted, reply_buffer)
-                .map(|ticket| (ticket.request_id, Some(ticket))),
-            None => replies.id_without_reply().map(|id| (id, None)),
-        };
-        let (request_id, ticket) = match entered {
-            Ok(entered) => entered,
-            Err(Refused::Full) => {
-                let minor = Minor::SHARED_CALLS_EXHAUSTED;
-                return Err(SystemException::new(Kind::ImpLimit, minor, Completion::No));
-            }
-            Err(Refused::Ended) => {
-                lane.forget(shared);
-                return Ok(Attempt::Again(shared.purpose().named_in(closed())));
-            }
-        };
-        let mut entered = Entered { replies, ticket };
         let encoding = RequestEncoding {
             request_id,
             code_sets: shared.code_sets(),
@@ -316,49 +397,37 @@ impl Reference {
                 listen_points_of: shared.announces_listen_points().then(|| &**lane.acceptors()),
             },
         };
-        let link = shared.link();
-        let sent = encode(request, encoding).map_err(Err).and_then(|()| {
-            record(|| Record::new(Event::Encoded).request(request_id).link(link));
-            shared.set_network_priority(
-                &*self.core.configuration.network_mapping,
-                route.network_priority(priority),
-            );
-            lane.send_request(shared, request.message(), route.version)
-                .map_err(Ok)
+        encode(request, encoding).map_err(Unsent::NotEncoded)?;
+        record(|| {
+            Record::new(Event::Encoded)
+                .request(request_id)
+                .link(shared.link())
         });
-        let ticket = entered.ticket.take();
-        // A server that refuses a request before its end answers it nevertheless.
-        let sent = match sent {
-            Err(Ok(NotSent::Broken)) if ticket.is_some() => Ok(()),
-            sent => sent,
-        };
-        if let Err(reason) = sent {
-            if let Some(ticket) = ticket {
-                replies.withdraw(ticket, reply_buffer);
-            }
-            let named = |error| shared.purpose().named_in(error);
-            return match unsent(reason?) {
-                Ok(Attempt::Again(error)) => Ok(Attempt::Again(named(error))),
-                other => other.map_err(named),
-            };
-        }
-        record(|| Record::new(Event::Sent).request(request_id).link(link));
-        Ok(Attempt::Done(ticket))
+        shared.set_network_priority(
+            &*self.core.configuration.network_mapping,
+            route.network_priority(priority),
+        );
+        lane.send_request(shared, request.message(), route.version)
+            .map_err(Unsent::NotSent)
     }
 
     /// Converts the outcome of a wait for a reply.
-    pub(super) fn conclude(
+    pub(super) fn conclude<B: AwaitedReply>(
         &self,
         lane: &Lane,
         shared: &SharedConnection,
         request_id: u32,
         outcome: Outcome,
-    ) -> Result<Attempt<ReceivedReply>, SystemException> {
+    ) -> Result<Attempt<(MessageHeader, B)>, SystemException> {
         let failed = match outcome {
             Outcome::Received(reply) => {
                 let link = shared.link();
                 record(|| Record::new(Event::ReplyReceived).request(request_id).link(link));
-                return Ok(Attempt::Done(reply));
+                match B::of(reply.content) {
+                    Some(body) => return Ok(Attempt::Done((reply.header, body))),
+                    // The table passes replies of the type only that the call has entered with.
+                    None => Err(exception(CallEnd::Malformed, Completion::Maybe)),
+                }
             }
             Outcome::Ended(end) => {
                 // The lane thread may not have removed it yet.
@@ -398,20 +467,6 @@ impl CallContext<'_> {
     }
 }
 
-/// A call whose request is being encoded, in part by user code: if that panics, nothing has been sent.
-struct Entered<'r> {
-    replies: &'r ReplyTable,
-    ticket: Option<Ticket>,
-}
-
-impl Drop for Entered<'_> {
-    fn drop(&mut self) {
-        if let Some(ticket) = self.ticket.take() {
-            self.replies.withdraw(ticket, &mut ReplyBuffer::default());
-        }
-    }
-}
-
 /// Serves the lane of the calling thread, if it serves one, until the call has ended or timed out; the wait
 /// that has to follow returns its result. Without free descriptors it does nothing, and the call only waits.
 pub(super) fn serve_until_over(
@@ -443,22 +498,6 @@ fn permit(lane: &Lane, key: &ConnectionKey<'_>) -> Option<Permit> {
         if permit.is_some() || !(calls.close_oldest() || lane.close_oldest_unused()) {
             return permit;
         }
-    }
-}
-
-fn unsent<R>(reason: NotSent) -> Result<Attempt<R>, SystemException> {
-    match reason {
-        NotSent::Closed => Ok(Attempt::Again(SystemException::new(
-            Kind::CommFailure,
-            Minor::WRITE_FAILED,
-            Completion::No,
-        ))),
-        NotSent::Congested => Err(SystemException::new(
-            Kind::Transient,
-            Minor::SHARED_CONNECTION_CONGESTED,
-            Completion::No,
-        )),
-        NotSent::Broken => Err(maybe(Kind::CommFailure, Minor::WRITE_FAILED)),
     }
 }
 

@@ -1,20 +1,32 @@
-//! Step 11 of a call: the request handler of the ORB's lanes receives the message.
+//! Step 10 of a call: the request handler of the ORB's lanes decodes and admits the request, has it served
+//! (step 11), and completes its reply.
 
 use std::{cell::RefCell, sync::Arc, thread::LocalKey, time::Instant};
 
-use punctual_giop::ListenPoint;
+use punctual_cdr::{Decoder, Encoder};
+use punctual_flight::{Event, Record, record_operation};
+use punctual_giop::{BIND_PRIORITY_BAND, ListenPoint, ReplyStatus, RequestHeader, ResponseFlags};
 use punctual_lane::{
-    ConnectionId, Disposition, MessageError, RequestHandler, RequestMessage, ServingSlot, ServingThread,
+    ConnectionData, ConnectionId, Disposition, MessageError, NotExecuted, RequestHandler, RequestMessage,
+    ServingSlot, ServingThread,
 };
 use punctual_sched::NetworkPriorityMapping;
+use punctual_stub::{Outcome, ReusePool};
 use punctual_transport::Peer;
-use punctual_types::{Priority, SystemException};
+use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
-use super::{Buffers, RequestDispatcher, locate, request};
+use super::{
+    Buffers, RequestDispatcher,
+    intercepted::ServingBuffers,
+    locate,
+    reply::{ReplyHeaderAt, begin_reply, fail, finish, forward, is_refusal, not_executed, refuse, sent_at},
+    serving::{NotCalled, Serving},
+};
 use crate::{
     accepted_priorities::Origin,
     bound_band::BoundBand,
     client::{self, Permit, SharedPurpose},
+    current,
     lane_data::{LaneContext, LaneData},
 };
 
@@ -24,9 +36,6 @@ thread_local! {
 
 impl RequestHandler for RequestDispatcher {
     type LaneData = LaneData;
-    type PeerData = Origin;
-    type Purpose = SharedPurpose;
-    type Permit = Permit;
     type Buffers = Buffers;
 
     fn new_buffers(self: &Arc<Self>) -> Buffers {
@@ -45,7 +54,7 @@ impl RequestHandler for RequestDispatcher {
         buffers: &mut Buffers,
         reply: &mut Vec<u8>,
     ) -> Result<Disposition, MessageError> {
-        let answered = request::answer_request(self, lane, request, buffers, reply);
+        let answered = answer_request(self, lane, request, buffers, reply);
         buffers.free_large(self.configuration.limits.max_kept_buffer);
         answered
     }
@@ -62,15 +71,26 @@ impl RequestHandler for RequestDispatcher {
     fn refuse_request(
         &self,
         lane: &LaneContext,
-        request: &RequestMessage<'_, Self>,
+        message: &RequestMessage<'_, Self>,
         exception: &SystemException,
         reply: &mut Vec<u8>,
     ) -> Result<bool, MessageError> {
-        request::refuse_request(self, lane, request, exception, reply)
+        let header = message.header;
+        let (request, _) = RequestHeader::decode(message.octets, header).map_err(|_| MessageError)?;
+        let (encoder, reply_header) = begin_reply(self, lane, message.code_sets, &request, header, reply)?;
+        fail(encoder, reply_header, exception, request.response)
     }
 
-    fn is_held(&self, request: &RequestMessage<'_, Self>) -> bool {
-        request::is_held(self, request)
+    fn is_held(&self, message: &RequestMessage<'_, Self>) -> bool {
+        let Ok((request, _)) = RequestHeader::decode(message.octets, message.header) else {
+            return false;
+        };
+        let key = request.target.object_key().unwrap_or_default();
+        let objects = &self.objects;
+        objects.is_ending(key)
+            || objects
+                .holder(key)
+                .is_some_and(|poa| poa.processing.manager.holds().is_some())
     }
 
     fn accepted(lane: &LaneData, peer: Peer, highest: Priority) -> Origin {
@@ -86,14 +106,6 @@ impl RequestHandler for RequestDispatcher {
         let mut permitted = rules.map(|rule| rule.permitted(origin.peer, points));
         let addresses = permitted.find(|addresses| !addresses.is_empty())?;
         Some(SharedPurpose::Accepted(addresses))
-    }
-
-    fn connected(origin: &Origin) {
-        origin.band.count();
-    }
-
-    fn disconnected(origin: &Origin) {
-        origin.band.release();
     }
 
     fn enter_lane(lane: &LaneData) -> impl Drop {
@@ -117,8 +129,180 @@ impl RequestHandler for RequestDispatcher {
     }
 }
 
+impl ConnectionData for RequestDispatcher {
+    type PeerData = Origin;
+    type Purpose = SharedPurpose;
+    type Permit = Permit;
+
+    fn connected(origin: &Origin) {
+        origin.band.count();
+    }
+
+    fn disconnected(origin: &Origin) {
+        origin.band.release();
+    }
+}
+
 impl ServingSlot for RequestDispatcher {
     fn serving_thread() -> &'static LocalKey<RefCell<Option<ServingThread<Self>>>> {
         &SERVING
+    }
+}
+
+/// Serves a request and writes the reply.
+fn answer_request(
+    dispatcher: &RequestDispatcher,
+    lane: &LaneContext,
+    message: &RequestMessage<'_, RequestDispatcher>,
+    buffers: &mut Buffers,
+    reply: &mut Vec<u8>,
+) -> Result<Disposition, MessageError> {
+    let Buffers {
+        last,
+        arena,
+        pool,
+        orb,
+        seen,
+    } = buffers;
+    let header = message.header;
+    let incoming = last.decode(message.octets, header).map_err(|_| MessageError)?;
+    let request = incoming.header;
+    record_operation(request.operation, || {
+        Record::new(Event::Served)
+            .request(request.request_id)
+            .link(message.link)
+            .priority(lane.priority().map(Priority::value))
+    });
+    arena.reset();
+    let body = incoming.body;
+    let serving = Serving {
+        dispatcher,
+        lane,
+        message,
+        incoming: &incoming,
+    };
+    let expired = lane.data.expired_requests;
+    if expired.drops(request.contexts, message.read_at) {
+        return serving.refuse_expired(reply);
+    }
+    let arguments = Decoder::new(message.octets, header.endian)
+        .with_code_sets(message.code_sets)
+        .with_arena(arena)
+        .with_nesting_limit(dispatcher.configuration.limits.max_nesting)
+        .with_decoded_limit(dispatcher.configuration.limits.max_decoded_size)
+        .with_context(orb)
+        .with_fragments(message.fragment_starts)
+        .at(body);
+    if !dispatcher.interceptors.server.is_empty() && request.operation != BIND_PRIORITY_BAND {
+        let buffers = ServingBuffers {
+            reply,
+            pool,
+            orb,
+            seen,
+        };
+        return serving.answer_intercepted(arguments, buffers);
+    }
+    serving.answer(arguments, pool, reply)
+}
+
+impl Serving<'_> {
+    /// Calls the servant of an ORB without interceptors.
+    #[inline(always)]
+    fn answer(
+        &self,
+        arguments: Decoder<'_>,
+        pool: &mut ReusePool,
+        reply: &mut Vec<u8>,
+    ) -> Result<Disposition, MessageError> {
+        let response = self.incoming.header.response;
+        let (encoder, reply_header) = self.begin_reply(reply)?;
+        let (object, placement) = match self.resolve() {
+            Ok(found) => found,
+            Err(reason) => return self.answer_uncalled(reason, encoder, reply_header),
+        };
+        // The client of such a oneway call waits until the server has accepted it, and not for the servant.
+        let is_answered = response == ResponseFlags::WithServer;
+        let encoder = if is_answered {
+            finish(encoder, response)?;
+            self.message
+                .reply_early(self.dispatcher, reply, placement.current);
+            self.resume(reply)
+        } else {
+            encoder
+        };
+        let (end, mut encoder) = {
+            let _native = placement.enter();
+            let _current = current::during_upcall(placement.current, object.transform.as_ref());
+            self.run(&*object.servant, arguments, encoder, pool, self)
+        };
+        drop(object);
+        let written = match end {
+            Err(exception) if is_refusal(&exception) => {
+                let written = if is_answered {
+                    Ok(false)
+                } else {
+                    fail(encoder, reply_header, &exception, response)
+                };
+                return not_executed(placement.current, written, NotExecuted::Refused);
+            }
+            _ if is_answered => return Ok(Disposition::NoReply),
+            Ok(Outcome::NoException) => finish(encoder, response),
+            Ok(Outcome::UserException) => {
+                reply_header.set_status(&mut encoder, ReplyStatus::UserException);
+                finish(encoder, response)
+            }
+            Ok(Outcome::Forwarded) => {
+                reply_header.set_status(&mut encoder, ReplyStatus::LocationForward);
+                let written = finish(encoder, response);
+                return not_executed(placement.current, written, NotExecuted::Elsewhere);
+            }
+            Ok(Outcome::Deferred) => return Ok(Disposition::NoReply),
+            Err(exception) => fail(encoder, reply_header, &exception, response),
+        };
+        sent_at(placement.current, written)
+    }
+
+    /// Answers a request that reaches no servant here.
+    #[cold]
+    fn answer_uncalled(
+        &self,
+        reason: NotCalled,
+        encoder: Encoder<'_>,
+        reply_header: ReplyHeaderAt,
+    ) -> Result<Disposition, MessageError> {
+        let response = self.incoming.header.response;
+        let own = self.lane.priority();
+        match reason {
+            NotCalled::Bound => sent_at(own, finish(encoder, response)),
+            NotCalled::Moved(disposition) => Ok(disposition),
+            NotCalled::Forward(ior) => {
+                let written = forward(encoder, reply_header, &ior, response);
+                not_executed(own, written, NotExecuted::Elsewhere)
+            }
+            NotCalled::NotServing(exception) => {
+                let written = fail(encoder, reply_header, &exception, response);
+                not_executed(own, written, NotExecuted::Elsewhere)
+            }
+            NotCalled::Refused(exception, reason) => {
+                let request = (self.lane, &self.incoming.header);
+                let written = refuse(encoder, reply_header, &exception, request);
+                not_executed(own, written, reason)
+            }
+        }
+    }
+
+    /// Refuses a request whose deadline has passed: before it was received, or in the lane's queue, which is
+    /// not its client's fault.
+    #[cold]
+    fn refuse_expired(&self, reply: &mut Vec<u8>) -> Result<Disposition, MessageError> {
+        self.lane.count_expired();
+        let (kind, minor) = (SystemExceptionKind::Timeout, Minor::REQUEST_EXPIRED);
+        let exception = SystemException::new(kind, minor, Completion::No);
+        let (encoder, reply_header) = self.begin_reply(reply)?;
+        let written = fail(encoder, reply_header, &exception, self.incoming.header.response);
+        match self.message.read_at {
+            None => not_executed(self.lane.priority(), written, NotExecuted::Elsewhere),
+            Some(_) => sent_at(self.lane.priority(), written),
+        }
     }
 }

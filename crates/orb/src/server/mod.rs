@@ -1,29 +1,42 @@
 //! Server side: from the octets of a request to a servant, and back.
+//!
+//! The steps of a call that follow those of `punctual_lane`: 10 `handler` (decode, admit, complete the
+//! `reply`) → 11 `serving` (object, priority, upcall).
 
 mod active_object;
 mod band_binding;
 mod deferred;
-mod dispatcher;
-mod expiry;
 mod handler;
 mod intercepted;
 mod locate;
 mod reply;
 mod reply_contexts;
-mod request;
 mod serving;
-mod upcall;
 
 pub(crate) use active_object::{ActiveObject, Demultiplexed, Placement};
 pub(crate) use deferred::DeferredReplies;
-pub(crate) use dispatcher::RequestDispatcher;
-pub(crate) use upcall::run_servant;
+pub(crate) use serving::run_servant;
+
+use std::sync::Arc;
 
 use punctual_cdr::Arena;
 use punctual_giop::LastRequest;
 use punctual_stub::{OrbContext, ReusePool};
 
-use crate::interception::SeenRequest;
+use crate::{
+    configuration::Configuration,
+    interception::{Interceptors, SeenRequest},
+    objects::Objects,
+};
+
+/// Server side of an ORB, which serves the requests of its lanes.
+pub(crate) struct RequestDispatcher {
+    pub(crate) configuration: Arc<Configuration>,
+    pub(crate) objects: Arc<Objects>,
+    pub(crate) interceptors: Arc<Interceptors>,
+    /// ORB of references in requests.
+    pub(crate) orb: OrbContext,
+}
 
 /// Memory of a lane thread, reused from request to request.
 pub(crate) struct Buffers {

@@ -22,10 +22,11 @@ pub(super) struct Thread<'m> {
     /// Slot in its host's scheduler while it is ready.
     pub(super) slot: Slot,
     pub(super) processor: Option<usize>,
-    /// The thread's own frame, then one per nested call. Never empty during its life.
+    /// The thread's own frame, then one per nested call. Never empty during its life; empty in an unused
+    /// record, which keeps the memory for its next thread.
     pub(super) frames: Vec<Frame<'m>>,
     /// Segments, the innermost last; the first is the thread's own, and each call to another host adds one.
-    /// Never empty during its life.
+    /// Empty as [`Self::frames`] is.
     pub(super) segments: Vec<Segment>,
     /// Remaining nanoseconds of the present computation.
     pub(super) remaining: u64,

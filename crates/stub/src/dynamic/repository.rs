@@ -6,7 +6,7 @@ use punctual_any::TypeCode;
 use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Ior};
 use punctual_types::{SystemException, SystemExceptionKind};
 
-use crate::{ObjectRef, Phase};
+use crate::{ObjectRef, Phase, Results, asynchronous::ReplyValues, one_result};
 
 /// The description of an interface: `CORBA::InterfaceDef::FullInterfaceDescription`, from
 /// [`ObjectRef::describe_interface`].
@@ -216,15 +216,10 @@ impl ObjectRef {
 
     /// Calls an operation without arguments that returns a description.
     fn ask<T: for<'a> Decode<'a>>(&self, operation: &str) -> Result<T, SystemException> {
-        let mut description = None;
-        self.call::<SystemException>(operation, |phase| match phase {
-            Phase::Arguments(_) => Ok(()),
-            Phase::Results(decoder) => {
-                description = Some(T::decode(decoder)?);
-                Ok(())
-            }
-        })?;
-        Ok(description.expect("a call without an error has decoded its reply"))
+        let reply: Results<T> = one_result;
+        let mut values = ReplyValues::new(&reply);
+        let end = values.run(operation, &mut |_| Ok(()), |call| self.target().invoke(call));
+        values.result(end)
     }
 }
 

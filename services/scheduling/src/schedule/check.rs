@@ -215,10 +215,9 @@ impl Checks<'_> {
             return key.name("adapter").problem(text);
         }
         self.mapped(Some(object.priority), key.name("priority"))?;
-        let pool = self
-            .schedule
-            .pool(&adapter.pool)
-            .expect("adapters are checked before objects");
+        let Some(pool) = self.schedule.pool(&adapter.pool) else {
+            return self.no_pool(&adapter.pool, key.name("adapter"));
+        };
         served(pool, object.priority, key.name("priority"))
     }
 

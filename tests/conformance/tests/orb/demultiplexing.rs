@@ -105,7 +105,7 @@ fn of_a_call(arrangement: [usize; 5]) -> Option<u64> {
         .collect::<Vec<_>>();
     let total = instructions(
         "demultiplexing::requests_to_many_objects",
-        Some("*server::request::answer_request*"),
+        Some("*server::handler::answer_request*"),
         &variables,
     );
     total.map(|total| total / CALLS as u64)

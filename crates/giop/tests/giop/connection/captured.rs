@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, time::Instant};
 use proptest::prelude::*;
 use punctual_cdr::Endian;
 use punctual_giop::{
-    connection::{ConnectionLimits, Event, ReceivedReply, Refusal, ReplyBody, Role},
+    connection::{ConnectionLimits, Event, ReceivedReply, Refusal, ReplyBody, ReplyContent, Role},
     *,
 };
 use serde_json::Value;
@@ -89,7 +89,7 @@ fn decoded(message: &[u8]) -> Event {
             Event::Reply(ReceivedReply {
                 header,
                 request_id: reply.request_id,
-                body: Some(ReplyBody {
+                content: ReplyContent::Reply(ReplyBody {
                     status: reply.status,
                     offset,
                 }),
@@ -98,7 +98,7 @@ fn decoded(message: &[u8]) -> Event {
         MessageType::LocateReply => Event::Reply(ReceivedReply {
             header,
             request_id: LocateReplyHeader::decode(message, &header).unwrap().request_id,
-            body: None,
+            content: ReplyContent::LocateReply,
         }),
         MessageType::CancelRequest => Event::Cancelled(decode_cancel_request(message, &header).unwrap()),
         MessageType::CloseConnection => Event::CloseConnection,

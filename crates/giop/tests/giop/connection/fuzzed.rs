@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use punctual_cdr::CharSet;
-use punctual_giop::connection::{Connection, ConnectionLimits, Event, Refused, Role, State};
+use punctual_giop::connection::{Connection, ConnectionLimits, Event, Refused, ReplyContent, Role, State};
 use punctual_giop::{HEADER_SIZE, Version};
 
 /// Octets of the longest message; more may be received.
@@ -88,8 +88,9 @@ fn look_at(event: Event, message: &[u8]) {
     let header = match event {
         Event::Request(header) | Event::LocateRequest(header) => header,
         Event::Reply(reply) => {
-            let body = reply.body.map_or(0, |body| body.offset);
-            assert!(body <= message.len());
+            if let ReplyContent::Reply(body) = reply.content {
+                assert!(body.offset <= message.len());
+            }
             reply.header
         }
         _ => return,

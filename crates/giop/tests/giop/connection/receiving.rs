@@ -5,7 +5,7 @@ use std::time::Instant;
 use proptest::{collection::vec, prelude::*};
 use punctual_cdr::{CdrErrorKind, CharSet, Decode, Decoder, Encode, Encoder, Endian, Text, WString};
 use punctual_giop::{
-    connection::{Event, ReceivedReply, Refusal, ReplyBody, Role},
+    connection::{Event, ReceivedReply, Refusal, ReplyBody, ReplyContent, Role},
     *,
 };
 
@@ -50,7 +50,7 @@ fn every_message_of_a_server_is_an_event_octet_by_octet() {
                 Event::Reply(ReceivedReply {
                     header: header(&messages[0]),
                     request_id: 1,
-                    body: Some(ReplyBody {
+                    content: ReplyContent::Reply(ReplyBody {
                         status: ReplyStatus::UserException,
                         offset,
                     }),
@@ -58,7 +58,7 @@ fn every_message_of_a_server_is_an_event_octet_by_octet() {
                 Event::Reply(ReceivedReply {
                     header: header(&messages[1]),
                     request_id: 2,
-                    body: None,
+                    content: ReplyContent::LocateReply,
                 }),
             ]
         );

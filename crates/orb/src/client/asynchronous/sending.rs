@@ -7,6 +7,8 @@ use punctual_lane::Ticket;
 use punctual_stub::{Call, Phase};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind as Kind};
 
+use scopeguard::ScopeGuard;
+
 use super::arguments::{Arguments, Context};
 use crate::{
     WaitStrategy,
@@ -25,23 +27,25 @@ use crate::{
 };
 
 /// A request that waits for its reply; dropped before that, it is cancelled.
-pub(super) struct SentRequest {
-    /// `None`: the reply was taken.
-    pub(super) ticket: Option<Ticket>,
+pub(super) type SentRequest = ScopeGuard<(Ticket, Way), fn((Ticket, Way))>;
+
+/// Way that a request has taken.
+pub(super) struct Way {
     pub(super) shared: SharedConnection,
+    /// Lane that reads the reply.
+    pub(super) lane: Arc<Lane>,
     pub(super) route: Arc<Route>,
     /// The id that interceptors know.
     pub(super) request_id: u32,
 }
 
-impl Drop for SentRequest {
-    fn drop(&mut self) {
-        if let Some(ticket) = self.ticket.take() {
-            let request_id = ticket.request_id;
-            if self.shared.replies().abandon(&ticket) {
-                cancel(&self.shared, request_id);
+impl Way {
+    pub(super) fn await_reply(self, ticket: Ticket) -> SentRequest {
+        scopeguard::guard((ticket, self), |(ticket, way)| {
+            if way.shared.replies().abandon(&ticket) {
+                cancel(&way.shared, ticket.request_id);
             }
-        }
+        })
     }
 }
 
@@ -69,11 +73,6 @@ impl CallProgress {
     /// Priority of the thread that made the call.
     pub(super) fn priority(&self) -> Option<Priority> {
         self.origin.as_ref().map(|origin| origin.own)
-    }
-
-    /// Returns the lane that reads the reply.
-    pub(super) fn lane(&self) -> Option<&Arc<Lane>> {
-        self.origin.as_ref().map(|origin| &origin.lane)
     }
 }
 
@@ -164,7 +163,7 @@ impl Reference {
             perform: &mut perform,
             raised: &mut **raised,
         };
-        if context.is_local(route) {
+        if route.is_collocated(context.policies) {
             let attempt = self.call_locally(route, frame, call, context);
             return attempt.map(|attempt| attempt.map(|()| None));
         }
@@ -177,11 +176,14 @@ impl Reference {
             let minor = Minor::MOVED_WHILE_ASYNCHRONOUS;
             return Err(SystemException::new(Kind::Transient, minor, Completion::No));
         }
-        let sent = sent?.map(|(ticket, shared)| SentRequest {
-            ticket,
-            shared,
-            route: Arc::clone(route),
-            request_id,
+        let sent = sent?.map(|(ticket, shared)| {
+            let way = Way {
+                shared,
+                lane: Arc::clone(&origin.lane),
+                route: Arc::clone(route),
+                request_id,
+            };
+            way.await_reply(ticket)
         });
         if let (Attempt::Done(_), Some((context, range))) = (&sent, written.take()) {
             // Without arguments, the request has no padding for them.
@@ -199,7 +201,7 @@ impl Reference {
         frame: &mut CallFrame,
         call: &mut Call<'_>,
         context: CallContext<'_>,
-    ) -> Result<Attempt<(Option<Ticket>, SharedConnection)>, SystemException> {
+    ) -> Result<Attempt<(Ticket, SharedConnection)>, SystemException> {
         let Origin { lane, priority, .. } = origin;
         let priority = if route.propagates_priority() {
             (*priority)?
@@ -224,8 +226,8 @@ impl Reference {
             ..
         } = frame;
         let reply_buffer = reply_buffer.get_or_insert_default();
-        let wanted = Some(MessageType::Reply);
-        let sent = self.send_over(&outgoing, wanted, request, reply_buffer, |buffer, encoding| {
+        let wanted = MessageType::Reply;
+        let sent = self.send_with_reply(&outgoing, wanted, request, reply_buffer, |buffer, encoding| {
             self.encode_request(route, priority, context, buffer, call, encoding)
         })?;
         Ok(sent.map(|ticket| (ticket, shared)))

@@ -1,103 +1,113 @@
 //! The wait for the reply to an asynchronous call, when its caller polls or waits.
 
-use std::{sync::Arc, time::Instant};
+use std::{ops::ControlFlow, sync::Arc, time::Instant};
 
-use punctual_giop::connection::ReceivedReply;
 use punctual_lane::{CallDeadlines, Outcome, ReplyBuffer, ReplyWait, Ticket};
 use punctual_stub::{Call, WaitMode};
 use punctual_types::{Completion, SystemException};
 
-use super::sending::SentRequest;
+use scopeguard::ScopeGuard;
+
+use super::sending::{SentRequest, Way};
 use crate::{
     WaitStrategy,
     client::{
-        attempts::Attempt, call_context::CallContext, call_end::broken, call_frame::CallFrame,
-        reference::Reference, reply_view::ReplyView, shared::serve_until_over,
+        attempts::Attempt, call_context::CallContext, call_frame::CallFrame, reference::Reference,
+        reply::ReplyView, shared::serve_until_over,
     },
     lane::{BlockedThread, Lane, SharedConnection},
 };
 
+/// A call that has been polled.
+pub(super) enum Polled {
+    /// The reply was taken.
+    Replied,
+    /// The reply has not arrived; the waker is registered, or the time is over.
+    Waiting(SentRequest),
+}
+
 impl Reference {
-    /// Takes the reply. `None`: it has not arrived; the waker is registered, or the time is over.
+    /// Takes the reply, if it has arrived or arrives in time. An error ends the call.
     pub(super) fn poll_reply(
         &self,
-        sent: &mut SentRequest,
-        lane: &Arc<Lane>,
+        sent: SentRequest,
         frame: &mut CallFrame,
         call: &mut Call<'_>,
         context: CallContext<'_>,
         mode: WaitMode<'_>,
-    ) -> Result<Attempt<Option<()>>, SystemException> {
-        let SentRequest {
-            ticket,
-            shared,
-            route,
-            ..
-        } = sent;
-        let request_id = ticket.as_ref().ok_or_else(broken)?.request_id;
+    ) -> Result<Attempt<Polled>, SystemException> {
         let CallFrame {
             shared: reply_buffer,
             seen,
             ..
         } = frame;
         let reply_buffer = reply_buffer.get_or_insert_default();
-        let Some(outcome) = wait(lane, shared, ticket, reply_buffer, context, mode)? else {
-            return Ok(Attempt::Done(None));
+        let request_id = sent.0.request_id;
+        let (outcome, way) = match wait(sent, reply_buffer, context, mode)? {
+            Waited::Over(outcome, way) => (outcome, way),
+            Waited::Unfinished(sent) => return Ok(Attempt::Done(Polled::Waiting(sent))),
         };
-        match self.conclude(lane, shared, request_id, outcome)? {
-            Attempt::Done(ReceivedReply { header, body, .. }) => {
+        let Way {
+            shared, lane, route, ..
+        } = &way;
+        match self.conclude(lane, shared, request_id, outcome)?.into_step() {
+            ControlFlow::Continue((header, body)) => {
                 let char_set = shared.code_sets().char;
                 let view = ReplyView::of_shared(shared.purpose(), char_set, reply_buffer, &header);
                 self.show_reply(seen, &view, body);
                 let attempt = self.decode_reply(view, body, route, call)?;
-                Ok(attempt.map(Some))
+                Ok(attempt.map(|()| Polled::Replied))
             }
-            Attempt::Again(error) => Ok(Attempt::Again(error)),
-            Attempt::Forward(ior) => Ok(Attempt::Forward(ior)),
+            ControlFlow::Break(instead) => Ok(instead),
         }
     }
 }
 
-/// Waits for the end of a call; leaves the ticket in its place unless the call has ended.
+/// Result of a wait for the end of a call.
+enum Waited {
+    Over(Outcome, Way),
+    Unfinished(SentRequest),
+}
+
+/// Waits for the end of a call. Fails if it cannot be waited for.
 fn wait(
-    lane: &Arc<Lane>,
-    shared: &SharedConnection,
-    place: &mut Option<Ticket>,
+    sent: SentRequest,
     reply_buffer: &mut ReplyBuffer,
     context: CallContext<'_>,
     mode: WaitMode<'_>,
-) -> Result<Option<Outcome>, SystemException> {
-    let replies = &shared.replies();
+) -> Result<Waited, SystemException> {
+    if let WaitMode::Wake(waker) = mode {
+        let (ticket, Way { shared, lane, .. }) = &*sent;
+        let is_unsent = || shared.is_congested();
+        let deadlines = context.wait(&is_unsent).deadlines;
+        shared.replies().wake_when_ended(ticket, waker, deadlines);
+        watch(lane, shared, deadlines);
+    }
+    let (ticket, way) = ScopeGuard::into_inner(sent);
+    let Way { shared, lane, .. } = &way;
+    let replies = shared.replies();
     let is_unsent = || shared.is_congested();
     let wait = context.wait(&is_unsent);
-    // Before the ticket is taken out: wakers are user code, and if one panics, the call can still be
-    // abandoned.
-    if let (WaitMode::Wake(waker), Some(ticket)) = (mode, place.as_ref()) {
-        replies.wake_when_ended(ticket, waker, wait.deadlines);
-        watch(lane, shared, wait.deadlines);
-    }
-    let ticket = place.take().ok_or_else(broken)?;
     let ticket = match replies.wait_until(Some(Instant::now()), ticket, &wait, reply_buffer) {
-        Ok(outcome) => return Ok(Some(outcome)),
+        Ok(outcome) => return Ok(Waited::Over(outcome, way)),
         Err(ticket) => ticket,
     };
     let WaitMode::Until(deadline) = mode else {
-        *place = Some(ticket);
-        return Ok(None);
+        return Ok(Waited::Unfinished(way.await_reply(ticket)));
     };
     // The waker of a task that waited before: it remains registered if this wait ends without a reply.
     let notification = replies.suspend_notification(&ticket);
     let strategy = context.policies.wait_strategy;
     let (ticket, refused) = match block(lane, shared, ticket, reply_buffer, (&wait, strategy), deadline) {
-        Ok(outcome) => return Ok(Some(outcome)),
+        Ok(outcome) => return Ok(Waited::Over(outcome, way)),
         Err(unfinished) => unfinished,
     };
     if let Some(deadlines) = replies.resume_notification(&ticket, notification) {
         // They may have been checked while no waker was registered.
         watch(lane, shared, deadlines);
     }
-    *place = Some(ticket);
-    refused.map_or(Ok(None), Err)
+    let sent = way.await_reply(ticket);
+    refused.map_or(Ok(Waited::Unfinished(sent)), Err)
 }
 
 fn watch(lane: &Lane, shared: &SharedConnection, CallDeadlines { reply, unsent }: CallDeadlines) {

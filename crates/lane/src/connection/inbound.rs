@@ -1,16 +1,19 @@
-//! Receive side of a connection, under its lock: the protocol's state machine and what the socket had when it
-//! was last read.
+//! Step 8 of a call, its read: the receive side of a connection, under its lock, has the protocol's state and
+//! what the socket had when it was last read.
 
 use std::{
     io,
+    sync::atomic::Ordering,
     time::{Duration, Instant},
 };
 
 use punctual_cdr::CharSet;
 use punctual_giop::connection::{ConnectionLimits, Event, ReceiveHalf, Refused, Role};
+use punctual_os::PiMutexGuard;
 use punctual_transport::Stream;
 
-use crate::LaneLimits;
+use super::Connection;
+use crate::{ConnectionData, LaneLimits};
 
 /// Receive side of a connection.
 pub(crate) struct Inbound {
@@ -121,5 +124,58 @@ impl Inbound {
     pub(crate) fn completion_left(&self) -> Option<Duration> {
         let deadline = self.protocol.poll_timeout()?;
         Some(deadline.saturating_duration_since(Instant::now()))
+    }
+}
+
+/// State of a connection that an event reports.
+#[derive(Clone, Copy)]
+pub(crate) struct Readiness {
+    /// The peer has sent its last octet: read until the end of the stream.
+    pub(crate) peer_closed: bool,
+    /// The socket may have octets.
+    pub(crate) readable: bool,
+}
+
+/// Octets may have arrived.
+const READABLE: u8 = 1;
+/// The end of the stream follows them.
+const PEER_CLOSED: u8 = 2;
+
+impl<H: ConnectionData> Connection<H> {
+    /// Claims the right to read. `None`: another thread has it, and will certainly read again, to the end of
+    /// the stream if the peer has closed it.
+    pub(crate) fn claim(&self, readiness: Readiness) -> Option<PiMutexGuard<'_, Inbound>> {
+        self.inbound.try_lock().or_else(|| {
+            self.note_missed(readiness);
+            // The other thread may have released the claim just before it could see the mark.
+            self.inbound.try_lock()
+        })
+    }
+
+    /// Notes for the thread that serves it, or will, that there may be more to read.
+    pub(crate) fn note_missed(&self, readiness: Readiness) {
+        let peer_closed = if readiness.peer_closed { PEER_CLOSED } else { 0 };
+        self.missed.fetch_or(READABLE | peer_closed, Ordering::SeqCst);
+    }
+
+    /// Claims the right to read if no thread has it; a thread that has it is not notified.
+    pub(crate) fn try_claim(&self) -> Option<PiMutexGuard<'_, Inbound>> {
+        self.inbound.try_lock()
+    }
+
+    /// Claims the right to read for the thread that the connection is dedicated to: others hold the claim for
+    /// a moment at most.
+    pub(crate) fn wait_for_claim(&self) -> PiMutexGuard<'_, Inbound> {
+        self.inbound.lock()
+    }
+
+    /// Adds to `readiness` why other threads failed to claim the right to read; called after the claim has
+    /// been released.
+    pub(crate) fn add_missed(&self, readiness: &mut Readiness) {
+        if self.missed.load(Ordering::SeqCst) != 0 {
+            let missed = self.missed.swap(0, Ordering::SeqCst);
+            readiness.readable |= missed != 0;
+            readiness.peer_closed |= missed & PEER_CLOSED != 0;
+        }
     }
 }
