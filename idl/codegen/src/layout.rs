@@ -9,8 +9,19 @@ use crate::model::{Basic, Layout, Member, Model, Shape, Type, TypeId};
 const LARGE: u64 = 4096;
 /// The same, for the rows of an array, so that an array of several dimensions is one block of memory.
 const LONG_ROW: u64 = 4 * LARGE;
-/// Octets above which a member of a large struct is not held in place: a box pays for less than a cache line.
-const SMALL_MEMBER: u64 = 64;
+/// Rules for the members of a struct: all are in place, or those of more octets are boxed. The first box is for
+/// what a user makes as a whole, and more than a cache line; no box is for what is as small as it.
+const BOXING: [Boxing; 6] = [
+    Boxing::above(u64::MAX),
+    Boxing {
+        constructed_only: true,
+        ..Boxing::above(64)
+    },
+    Boxing::above(64),
+    Boxing::above(32),
+    Boxing::above(16),
+    Boxing::above(POINTER.size),
+];
 /// Levels of recursive types that a decoder enters at most.
 const MAX_LEVELS: u64 = 64;
 /// Functions that hold a value of a recursive type: those that decode it, count its level, and decode the
@@ -26,6 +37,24 @@ const fn scalar(size: u64) -> Layout {
     }
 }
 
+/// Which members of a struct are boxed, and lent in its lent form.
+#[derive(Clone, Copy)]
+pub struct Boxing {
+    /// Octets above which they are.
+    above: u64,
+    /// Only structs, unions and arrays are.
+    constructed_only: bool,
+}
+
+impl Boxing {
+    const fn above(octets: u64) -> Self {
+        Self {
+            above: octets,
+            constructed_only: false,
+        }
+    }
+}
+
 impl Model {
     /// Whether the type is an array that is boxed where it is owned.
     pub fn is_boxed(&self, of: &Type) -> bool {
@@ -37,33 +66,42 @@ impl Model {
         self.array_layout(of).is_some_and(|layout| layout.size > LONG_ROW)
     }
 
-    /// Whether values with these members are too large to hold all of them in place.
-    pub fn is_large<'t>(&self, mut members: impl Iterator<Item = &'t Type>) -> bool {
-        let size = members.try_fold(0_u64, |sum, member| sum.checked_add(self.size(member)));
-        size.is_none_or(|size| size > LARGE)
+    /// The first rule with which a struct, exception or state with these members takes at most [`LARGE`], in
+    /// its owned and in its lent form; the last one if there is none.
+    pub fn boxing<'t>(&self, members: impl Iterator<Item = &'t Type> + Clone) -> Boxing {
+        let size = |rule: &Boxing| {
+            let layouts = members.clone().map(|member| self.member_layout(*rule, member));
+            layouts.fold(0, |sum: u64, layout| sum.saturating_add(layout.size))
+        };
+        let fits = |rule: &&Boxing| size(rule) <= LARGE;
+        *BOXING.iter().find(fits).unwrap_or(&BOXING[BOXING.len() - 1])
     }
 
-    /// Whether a member of this type is boxed where a large value contains it: a struct, union or array that
-    /// is not small.
-    pub fn is_boxed_in_large(&self, of: &Type) -> bool {
-        let is_constructed = match self.resolved(of) {
+    /// Whether a member of this type is boxed by a rule.
+    pub fn is_boxed_by(&self, rule: Boxing, of: &Type) -> bool {
+        self.size(of) > rule.above && (!rule.constructed_only || self.is_constructed(of))
+    }
+
+    /// Whether the type is a struct, a union or an array.
+    fn is_constructed(&self, of: &Type) -> bool {
+        match self.resolved(of) {
             Type::Array { .. } => true,
             Type::Named(id) => matches!(self.named(*id).shape, Shape::Struct(_) | Shape::Union { .. }),
             _ => false,
-        };
-        is_constructed && self.size(of) > SMALL_MEMBER
+        }
     }
 
-    /// Whether a value with these members is large, and some of them are boxed for this reason.
+    /// Whether some of these members are boxed because what contains them is large.
     pub fn boxes_some(&self, members: &[Type]) -> bool {
-        self.is_large(members.iter()) && members.iter().any(|member| self.is_boxed_in_large(member))
+        let rule = self.boxing(members.iter());
+        members.iter().any(|member| self.is_boxed_by(rule, member))
     }
 
     /// Marks the members that are boxed.
     pub fn box_members(&self, members: &mut [Member]) {
-        let is_large = self.is_large(members.iter().map(|member| &member.of));
+        let rule = self.boxing(members.iter().map(|member| &member.of));
         for member in members {
-            member.boxed = is_large && self.is_boxed_in_large(&member.of);
+            member.boxed = self.is_boxed_by(rule, &member.of);
         }
     }
 
@@ -88,9 +126,13 @@ impl Model {
                 ..POINTER
             },
             Type::Object => POINTER,
-            // Type code and octets; the lent form is of about this size.
-            Type::Any | Type::TypeCode => Layout {
-                size: 16 * POINTER.size,
+            // The lent form of an `any`, which is the larger one.
+            Type::Any => Layout {
+                size: 18 * POINTER.size,
+                ..POINTER
+            },
+            Type::TypeCode => Layout {
+                size: 6 * POINTER.size,
                 ..POINTER
             },
             Type::Array { .. } if self.is_boxed(of) => POINTER,
@@ -115,13 +157,19 @@ impl Model {
         })
     }
 
-    /// Layouts of the members of a struct, as boxes if it is large and they are not small.
+    /// Layout of a member of a struct whose members are boxed by a rule.
+    fn member_layout(&self, rule: Boxing, member: &Type) -> Layout {
+        if self.is_boxed_by(rule, member) {
+            POINTER
+        } else {
+            self.layout(member)
+        }
+    }
+
+    /// Layouts of the members of a struct.
     fn member_layouts<'t>(&'t self, members: &'t [Type]) -> impl Iterator<Item = Layout> + 't {
-        let is_large = self.is_large(members.iter());
-        members.iter().map(move |member| match self.layout(member) {
-            _ if is_large && self.is_boxed_in_large(member) => POINTER,
-            layout => layout,
-        })
+        let rule = self.boxing(members.iter());
+        members.iter().map(move |member| self.member_layout(rule, member))
     }
 
     /// Octets that the members of a struct take.
