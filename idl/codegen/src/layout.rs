@@ -3,7 +3,7 @@
 //!
 //! They are close to what the compiler chooses on a 64-bit machine, and need not equal it.
 
-use crate::model::{Basic, Layout, Member, Model, Shape, Type, TypeId};
+use crate::model::{Basic, Layout, Member, Model, Shape, State, Type, TypeId};
 
 /// Octets above which an array is not held in place, but boxed or lent, and above which a struct is large.
 const LARGE: u64 = 4096;
@@ -39,11 +39,19 @@ const fn scalar(size: u64) -> Layout {
 
 /// Which members of a struct are boxed, and lent in its lent form.
 #[derive(Clone, Copy)]
-pub struct Boxing {
+struct Boxing {
     /// Octets above which they are.
     above: u64,
     /// Only structs, unions and arrays are.
     constructed_only: bool,
+}
+
+/// A member, or the state of a base.
+#[derive(Clone, Copy)]
+struct Part {
+    layout: Layout,
+    /// Whether it is a struct, a union or an array.
+    is_constructed: bool,
 }
 
 impl Boxing {
@@ -52,6 +60,26 @@ impl Boxing {
             above: octets,
             constructed_only: false,
         }
+    }
+
+    /// The first rule with which a struct, exception or state takes at most [`LARGE`], in its owned and in its
+    /// lent form; the last one if there is none.
+    fn of(parts: impl Iterator<Item = Part> + Clone) -> Self {
+        let fits = |rule: &&Self| rule.size(parts.clone()) <= LARGE;
+        *BOXING.iter().find(fits).unwrap_or(&BOXING[BOXING.len() - 1])
+    }
+
+    fn boxes(self, part: Part) -> bool {
+        part.layout.size > self.above && (part.is_constructed || !self.constructed_only)
+    }
+
+    fn layout(self, part: Part) -> Layout {
+        if self.boxes(part) { POINTER } else { part.layout }
+    }
+
+    /// Octets that all parts take.
+    fn size(self, parts: impl Iterator<Item = Part>) -> u64 {
+        parts.fold(0, |sum, part| sum.saturating_add(self.layout(part).size))
     }
 }
 
@@ -66,42 +94,48 @@ impl Model {
         self.array_layout(of).is_some_and(|layout| layout.size > LONG_ROW)
     }
 
-    /// The first rule with which a struct, exception or state with these members takes at most [`LARGE`], in
-    /// its owned and in its lent form; the last one if there is none.
-    pub fn boxing<'t>(&self, members: impl Iterator<Item = &'t Type> + Clone) -> Boxing {
-        let size = |rule: &Boxing| {
-            let layouts = members.clone().map(|member| self.member_layout(*rule, member));
-            layouts.fold(0, |sum: u64, layout| sum.saturating_add(layout.size))
-        };
-        let fits = |rule: &&Boxing| size(rule) <= LARGE;
-        *BOXING.iter().find(fits).unwrap_or(&BOXING[BOXING.len() - 1])
+    /// Whether some of these members are boxed because what contains them is large.
+    pub fn boxes_some(&self, members: &[Type]) -> bool {
+        let rule = self.boxing(members);
+        members.iter().any(|member| rule.boxes(self.part(member)))
     }
 
-    /// Whether a member of this type is boxed by a rule.
-    pub fn is_boxed_by(&self, rule: Boxing, of: &Type) -> bool {
-        self.size(of) > rule.above && (!rule.constructed_only || self.is_constructed(of))
+    /// Marks the members that are boxed, and returns whether the state of the base is.
+    pub fn box_members(&self, base: Option<TypeId>, members: &mut [Member]) -> bool {
+        let base = base.map(|base| self.base_part(base));
+        let parts = members.iter().map(|member| self.part(&member.of));
+        let rule = Boxing::of(parts.chain(base));
+        for member in members {
+            member.boxed = rule.boxes(self.part(&member.of));
+        }
+        base.is_some_and(|base| rule.boxes(base))
     }
 
-    /// Whether the type is a struct, a union or an array.
-    fn is_constructed(&self, of: &Type) -> bool {
-        match self.resolved(of) {
+    fn boxing(&self, members: &[Type]) -> Boxing {
+        Boxing::of(members.iter().map(|member| self.part(member)))
+    }
+
+    fn part(&self, of: &Type) -> Part {
+        let is_constructed = match self.resolved(of) {
             Type::Array { .. } => true,
             Type::Named(id) => matches!(self.named(*id).shape, Shape::Struct(_) | Shape::Union { .. }),
             _ => false,
+        };
+        Part {
+            layout: self.layout(of),
+            is_constructed,
         }
     }
 
-    /// Whether some of these members are boxed because what contains them is large.
-    pub fn boxes_some(&self, members: &[Type]) -> bool {
-        let rule = self.boxing(members.iter());
-        members.iter().any(|member| self.is_boxed_by(rule, member))
-    }
-
-    /// Marks the members that are boxed.
-    pub fn box_members(&self, members: &mut [Member]) {
-        let rule = self.boxing(members.iter().map(|member| &member.of));
-        for member in members {
-            member.boxed = self.is_boxed_by(rule, &member.of);
+    /// The state of a value type as a part of a derived one.
+    fn base_part(&self, id: TypeId) -> Part {
+        let layout = Layout {
+            size: self.facts[id.0].state,
+            ..POINTER
+        };
+        Part {
+            layout,
+            is_constructed: true,
         }
     }
 
@@ -157,25 +191,20 @@ impl Model {
         })
     }
 
-    /// Layout of a member of a struct whose members are boxed by a rule.
-    fn member_layout(&self, rule: Boxing, member: &Type) -> Layout {
-        if self.is_boxed_by(rule, member) {
-            POINTER
-        } else {
-            self.layout(member)
-        }
-    }
-
-    /// Layouts of the members of a struct.
-    fn member_layouts<'t>(&'t self, members: &'t [Type]) -> impl Iterator<Item = Layout> + 't {
-        let rule = self.boxing(members.iter());
-        members.iter().map(move |member| self.member_layout(rule, member))
-    }
-
-    /// Octets that the members of a struct take.
-    pub(crate) fn members_size(&self, members: &[Type]) -> u64 {
-        let layouts = self.member_layouts(members);
-        layouts.fold(0, |sum, layout| sum.saturating_add(layout.size))
+    /// Octets of the state of a value type with these bases' states computed: as a struct, and with the boxed
+    /// states of its bases, with which it is on the stack while it is decoded.
+    pub(crate) fn state_sizes(&self, state: &State) -> (u64, u64) {
+        let (base, members) = match state {
+            State::Box(content) => return (self.size(content), self.size(content)),
+            State::Members { base, members } => (base, members),
+        };
+        let base = base.map(|base| (self.base_part(base), self.facts[base.0].whole_state));
+        let parts = members.iter().map(|member| self.part(member));
+        let parts = parts.chain(base.map(|(part, _)| part));
+        let rule = Boxing::of(parts.clone());
+        let size = rule.size(parts);
+        let boxed = base.map_or(0, |(part, whole)| whole.saturating_sub(rule.layout(part).size));
+        (size, size.saturating_add(boxed))
     }
 
     /// Octets of all values of which the functions that decode this type, one inside the other, hold a copy
@@ -223,8 +252,9 @@ impl Model {
                 ..POINTER
             },
             Shape::Struct(members) => {
-                let layouts = self.member_layouts(members);
-                around(self.members_size(members), layouts)
+                let rule = self.boxing(members);
+                let parts = members.iter().map(|member| self.part(member));
+                around(rule.size(parts.clone()), parts.map(|part| rule.layout(part)))
             }
             Shape::Union {
                 discriminator,
