@@ -10,9 +10,8 @@ use punctual::{ObjectRef, Orb, OrbError, Priority, SystemException, rt::Skeleton
 use punctual_cdr::{Shared, filled_array};
 use punctual_fixtures::{
     attacks::{
-        Anys, AnysView, Archive, ArchiveRef, Camera, CameraRef, Forest, ForestRef, Frame, Heights, Leaf, Lost,
-        Mosaic, MosaicView, Numbers, Painter, PainterRef, Panorama, Registry, RegistryRef, Room, RoomView,
-        Texts, TextsView, Torn, Tree, TreeView, Trunk, Volume, painter::LookError, registry::VolumeError,
+        Archive, ArchiveRef, Camera, CameraRef, Forest, ForestRef, Frame, Heights, Leaf, Mosaic, MosaicView,
+        Painter, PainterRef, Panorama, Room, RoomView, Torn, Tree, TreeView, Trunk, painter::LookError,
     },
     server::client,
 };
@@ -121,35 +120,6 @@ impl Forest for Eye {
     fn trunks(&self, lowest: Option<Shared<Trunk>>) -> Result<i32, SystemException> {
         let above = |trunk: &Shared<Trunk>| trunk.above.clone();
         Ok(std::iter::successors(lowest, above).count() as i32)
-    }
-}
-
-/// Returns `given`, and `other` as the third; `other` becomes `given`.
-macro_rules! exchanges {
-    ($($method:ident($given:ty, $of:ty);)*) => {$(
-        fn $method(&self, given: $given, other: &mut $of) -> Result<($of, $of), SystemException> {
-            let third = std::mem::replace(other, given.to_owned());
-            Ok((given.to_owned(), third))
-        }
-    )*};
-}
-
-impl Registry for Eye {
-    exchanges! {
-        texts(TextsView<'_>, Texts);
-        anys(AnysView<'_>, Anys);
-        numbers(&Numbers, Numbers);
-    }
-
-    fn volume(&self, given: Option<Shared<Volume>>) -> Result<Option<Shared<Volume>>, VolumeError> {
-        match given {
-            Some(volume) => Ok(Some(volume)),
-            None => Err(Lost {
-                c99: Box::new(String::from("lost")),
-                ..Lost::default()
-            }
-            .into()),
-        }
     }
 }
 
@@ -276,28 +246,6 @@ fn structs_unions_and_exceptions_are_large_through_what_they_contain() {
             panic!("not torn");
         };
         assert!(torn.r#where.fifth.sum == 5 && torn.inside == wall);
-    });
-    server.shutdown_and_wait().unwrap();
-}
-
-
-#[test]
-fn structs_of_many_members_need_no_stack() {
-    let (server, client) = (server(), client());
-    let replies = client
-        .threadpool()
-        .stack_bytes(SMALL_STACK)
-        .lane(Priority::MAX, 1);
-    client.set_reply_threadpool(&replies.build().unwrap()).unwrap();
-    let registry: RegistryRef = activated(&server, &client, SMALL_STACK);
-    with_stack(SMALL_STACK, || {
-        let texts = |text: &str| Texts {
-            c99: Box::new(String::from(text)),
-            ..Texts::default()
-        };
-        let (given, mut other) = (texts("given"), texts("other"));
-        let (returned, third) = registry.texts(&given, &mut other).unwrap();
-        assert!(returned == given && other == given && third == texts("other"));
     });
     server.shutdown_and_wait().unwrap();
 }
