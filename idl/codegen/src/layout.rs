@@ -94,6 +94,15 @@ impl Model {
         self.array_layout(of).is_some_and(|layout| layout.size > LONG_ROW)
     }
 
+    /// Whether the type is a struct that is larger although all members of more than 8 octets are boxed: its
+    /// values are decoded in place, where the caller or a lane keeps them.
+    pub fn is_oversized(&self, of: &Type) -> bool {
+        let Type::Named(id) = self.resolved(of) else {
+            return false;
+        };
+        matches!(self.named(*id).shape, Shape::Struct(_)) && self.size(of) > LARGE
+    }
+
     /// Whether some of these members are boxed because what contains them is large.
     pub fn boxes_some(&self, members: &[Type]) -> bool {
         let rule = self.boxing(members);

@@ -1,6 +1,6 @@
 //! Valid calls with structs, unions, exceptions and values of many small members, on small stacks.
 
-use punctual::{any::Any, Orb, Priority, SystemException, rt::Skeleton};
+use punctual::{Orb, Priority, SystemException, any::Any, rt::Skeleton};
 use punctual_cdr::Shared;
 use punctual_fixtures::{
     many_members::{
@@ -45,9 +45,9 @@ impl Calculator for Office {
 
 /// Octets of all stacks here.
 const STACK: usize = 256 << 10;
-/// The most by which a call of three structs enlarges the used part of a stack, in a program that is not
+/// The most by which a call with three structs enlarges the used part of a stack, in a program that is not
 /// optimised and has several copies of each.
-const GROWTH: usize = 48 << 10;
+const GROWTH: usize = 56 << 10;
 
 /// Octets of its stack that a thread has used when this has run.
 fn used(run: impl FnOnce() + Send + 'static) -> usize {
@@ -72,7 +72,12 @@ where
     let replies = client.threadpool().stack_bytes(STACK).lane(Priority::MAX, 1);
     client.set_reply_threadpool(&replies.build().unwrap()).unwrap();
     let pool = server.threadpool().stack_bytes(STACK).build().unwrap();
-    let poa = server.root_poa().child("office").threadpool(&pool).build().unwrap();
+    let poa = server
+        .root_poa()
+        .child("office")
+        .threadpool(&pool)
+        .build()
+        .unwrap();
     let object: R = poa.activate(Office).unwrap();
     client.resolve(&object.to_ior()).unwrap()
 }
@@ -94,7 +99,7 @@ fn anys(text: &str) -> Anys {
 
 /// Makes a call of each kind: with results returned, put in memory that the caller keeps, and in a future.
 macro_rules! exchange {
-    ($office:expr, $method:ident, $into:ident, $asynchronous:ident, $a:expr, $b:expr) => {
+    ($growth:expr, $office:expr, $method:ident, $into:ident, $asynchronous:ident, $a:expr, $b:expr) => {
         let [first, second, third] = [(); 3].map(|()| $office.clone());
         let without_call = used(|| {
             let (a, b) = (Box::new($a), Box::new($b));
@@ -112,7 +117,10 @@ macro_rules! exchange {
             assert!(result == a && b == a && other != a);
         });
         for used in [with_call, with_memory] {
-            assert!(used < without_call + GROWTH, "{used} octets, {without_call} without a call");
+            assert!(
+                used < without_call + $growth,
+                "{used} octets, {without_call} without a call"
+            );
         }
         used(move || {
             let (a, b) = (Box::new($a), Box::new($b));
@@ -126,9 +134,26 @@ macro_rules! exchange {
 fn structs_of_300_strings_or_anys_are_small() {
     let (server, client) = (server(), client());
     let office: RegistryRef = activated(&server, &client);
-    exchange!(office, pass_texts, pass_texts_into, pass_texts_async, texts("a"), texts("b"));
-    exchange!(office, pass_anys, pass_anys_into, pass_anys_async, anys("a"), anys("b"));
     exchange!(
+        GROWTH,
+        office,
+        pass_texts,
+        pass_texts_into,
+        pass_texts_async,
+        texts("a"),
+        texts("b")
+    );
+    exchange!(
+        GROWTH,
+        office,
+        pass_anys,
+        pass_anys_into,
+        pass_anys_async,
+        anys("a"),
+        anys("b")
+    );
+    exchange!(
+        2 * GROWTH,
         office,
         pass_sheets,
         pass_sheets_into,
@@ -161,26 +186,48 @@ fn exceptions_and_states_of_300_strings_are_small() {
         assert_eq!(*returned.narrow::<Atlas>().unwrap().f99, "derived");
     });
     for used in [lost, passed] {
-        assert!(used < without_call + GROWTH, "{used} octets, {without_call} without a call");
+        assert!(
+            used < without_call + GROWTH,
+            "{used} octets, {without_call} without a call"
+        );
     }
     server.shutdown_and_wait().unwrap();
 }
 
-/// Numbers stay in place: 600 take 4.8 KB.
+/// Numbers stay in place, 4.8 KB in this struct: the lane decodes them into values that it keeps, and
+/// a client into those that it has.
 #[test]
-fn structs_of_600_numbers_pass_through_small_stacks() {
+fn structs_of_600_numbers_are_decoded_in_place() {
     let (server, client) = (server(), client());
     let office: CalculatorRef = activated(&server, &client);
+    let other = office.clone();
     let numbers = |number| Numbers {
         f99: number,
         ..Numbers::default()
     };
+    let without_call = used(move || {
+        let (a, b) = (Box::new(numbers(1.0)), Box::new(numbers(2.0)));
+        assert!(a != b);
+    });
+    let with_memory = used(move || {
+        let (a, mut b) = (Box::new(numbers(1.0)), Box::new(numbers(2.0)));
+        let (mut result, mut third) = (Box::new(numbers(2.0)), Box::new(numbers(1.0)));
+        for _ in 0..2 {
+            b.f99 = 2.0;
+            office
+                .pass_numbers_into(&a, &mut b, &mut result, &mut third)
+                .unwrap();
+            assert!(result == a && b == a && third.f99 == 2.0);
+        }
+    });
+    assert!(
+        with_memory < without_call + GROWTH,
+        "{with_memory} octets, {without_call} without a call"
+    );
     used(move || {
         let (given, mut inout) = (numbers(1.0), numbers(2.0));
-        let (result, other) = office.pass_numbers(&given, &mut inout).unwrap();
-        assert!(result == given && inout == given && other == numbers(2.0));
-        let (result, inout, other) = office.pass_numbers_async(&given, &other).wait().unwrap();
-        assert!(result == given && inout == given && other == numbers(2.0));
+        let (result, third) = other.pass_numbers(&given, &mut inout).unwrap();
+        assert!(result == given && inout == given && third == numbers(2.0));
     });
     server.shutdown_and_wait().unwrap();
 }
@@ -197,6 +244,15 @@ fn structs_of_many_members_take_4_kib() {
         size_of::<Volume>(),
         size_of::<Atlas>(),
     ];
-    assert_eq!(sizes, [300 * 8, 300 * 8, 300 * 8, 300 * 8, 300 * 8, 300 * 8, 301 * 8]);
+    assert_eq!(
+        sizes,
+        [300 * 8, 300 * 8, 300 * 8, 300 * 8, 300 * 8, 300 * 8, 301 * 8]
+    );
     assert_eq!(size_of::<Numbers>(), 600 * 8);
+    let stated = <CalculatorRef as Skeleton<Office>>::VALUES_ON_STACK;
+    assert_eq!(
+        stated,
+        size_of::<Numbers>(),
+        "the lane keeps all, and makes or decodes one at a time"
+    );
 }
