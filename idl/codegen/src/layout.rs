@@ -251,12 +251,12 @@ impl Model {
         match &self.named(id).shape {
             Shape::Alias(aliased) => self.layout(aliased),
             Shape::Enum(_) => scalar(4),
-            Shape::Interface | Shape::Local => POINTER,
+            Shape::Interface => POINTER,
             Shape::Abstract => Layout {
                 size: 3 * POINTER.size,
                 ..POINTER
             },
-            Shape::Value(_) | Shape::Native => Layout {
+            Shape::Value(_) | Shape::Local | Shape::Native => Layout {
                 size: 2 * POINTER.size,
                 ..POINTER
             },

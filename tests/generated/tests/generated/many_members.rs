@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use punctual_any::{Any, TypeCode, Typed, Value};
-use punctual_cdr::{Endian, Shared, WString};
+use punctual_cdr::{Abstract, BoundedString, Endian, LongDouble, Shared, WString};
 use punctual_generated_tests::{
     MemoryOrb,
     many_members::many_members::{
         Base, Broken, Choice, Colour, Counter, CounterRef, Derived, Either, EitherView, Leaf, Mixed,
-        MixedView, Owned, Row, Store, StoreRef, Tenths, Texts, TextsView, store::KeepBaseError,
+        MixedView, NamedRef, Owned, Row, Store, StoreRef, Tenths, Texts, TextsView, store::KeepBaseError,
     },
 };
 use punctual_stub::{Interface, Skeleton};
@@ -213,6 +213,17 @@ fn large_structs_have_the_stated_sizes() {
         size_of::<Derived>(),
     ];
     assert_eq!(sizes.map(|size| size <= 4096), [true; 6], "{sizes:?}");
+    let in_place = [
+        size_of::<BTreeMap<String, i32>>(),
+        size_of::<Option<Abstract<NamedRef>>>(),
+        size_of::<BoundedString<5>>(),
+        size_of::<WString>(),
+        size_of::<Option<Shared<Leaf>>>(),
+        size_of::<Tenths>(),
+        size_of::<LongDouble>(),
+        size_of::<Option<CounterRef>>(),
+    ];
+    assert_eq!(in_place, [24, 24, 24, 24, 16, 16, 16, 8]);
     assert_eq!([size_of::<Texts>(), size_of::<TextsView<'_>>()], [600 * 8; 2]);
     assert!(<StoreRef as Skeleton<Shelf>>::VALUES_ON_STACK >= size_of::<KeepBaseError>());
 }
