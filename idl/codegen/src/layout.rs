@@ -9,8 +9,8 @@ use crate::model::{Basic, Layout, Member, Model, Shape, State, Type, TypeId};
 const LARGE: u64 = 4096;
 /// The same, for the rows of an array, so that an array of several dimensions is one block of memory.
 const LONG_ROW: u64 = 4 * LARGE;
-/// Rules for the members of a struct: all are in place, or those of more octets are boxed. The first box is for
-/// what a user makes as a whole, and more than a cache line; no box is for what is as small as it.
+/// Rules for the members of a struct: all are in place, or those of more octets are boxed. First, boxes are
+/// for what a user makes as a whole and what takes more than a cache line; nothing as small as a box has one.
 const BOXING: [Boxing; 6] = [
     Boxing::above(u64::MAX),
     Boxing {
@@ -37,7 +37,7 @@ const fn scalar(size: u64) -> Layout {
     }
 }
 
-/// Which members of a struct are boxed, and lent in its lent form.
+/// A rule for the members of a struct that are boxed, and lent in its lent form.
 #[derive(Clone, Copy)]
 struct Boxing {
     /// Octets above which they are.
@@ -62,7 +62,7 @@ impl Boxing {
         }
     }
 
-    /// The first rule with which a struct, exception or state takes at most [`LARGE`], in its owned and in its
+    /// The first rule with which a struct, exception or state takes at most [`LARGE`], in its owned and its
     /// lent form; the last one if there is none.
     fn of(parts: impl Iterator<Item = Part> + Clone) -> Self {
         let fits = |rule: &&Self| rule.size(parts.clone()) <= LARGE;

@@ -232,7 +232,7 @@ fn structs_of_600_numbers_are_decoded_in_place() {
     server.shutdown_and_wait().unwrap();
 }
 
-/// What a struct takes at most in place, in both forms, unless its members of 8 octets take more.
+/// Both forms of a struct take at most 4 KiB, unless its members of 8 octets take more.
 #[test]
 fn structs_of_many_members_take_4_kib() {
     let sizes = [
