@@ -29,6 +29,11 @@ const MAX_LEVELS: u64 = 64;
 const COPIES_OF_A_LEVEL: u64 = 3;
 
 const POINTER: Layout = scalar(8);
+/// Object references and values: pointers to what has one of several types.
+const REFERENCE: Layout = Layout {
+    size: 2 * POINTER.size,
+    ..POINTER
+};
 
 const fn scalar(size: u64) -> Layout {
     Layout {
@@ -168,7 +173,7 @@ impl Model {
                 size: 3 * POINTER.size,
                 ..POINTER
             },
-            Type::Object => POINTER,
+            Type::Object => REFERENCE,
             // The lent form of an `any`, which is the larger one.
             Type::Any => Layout {
                 size: 18 * POINTER.size,
@@ -251,15 +256,11 @@ impl Model {
         match &self.named(id).shape {
             Shape::Alias(aliased) => self.layout(aliased),
             Shape::Enum(_) => scalar(4),
-            Shape::Interface => POINTER,
             Shape::Abstract => Layout {
                 size: 3 * POINTER.size,
                 ..POINTER
             },
-            Shape::Value(_) | Shape::Local | Shape::Native => Layout {
-                size: 2 * POINTER.size,
-                ..POINTER
-            },
+            Shape::Interface | Shape::Local | Shape::Value(_) | Shape::Native => REFERENCE,
             Shape::Struct(members) => {
                 let rule = self.boxing(members);
                 let parts = members.iter().map(|member| self.part(member));
