@@ -22,6 +22,7 @@ fn main() -> Result<(), punctual_build::Error> {
         // What other code defines.
         .allow(Code::OnlyDeclared)
         .attribute("AtFileScope", "#[derive(PartialOrd)]")
+        .attribute("ManyMembers::Texts", "#[derive(Eq, Hash, PartialOrd)]")
         .attribute("values::Alarm", "#[derive(Eq)]")
         .attribute("values::Label", "#[derive(PartialOrd)]")
         .compile(&[
@@ -32,6 +33,7 @@ fn main() -> Result<(), punctual_build::Error> {
             "idl/idl4.idl",
             "idl/large_arrays.idl",
             "idl/large_scalars.idl",
+            "idl/many_members.idl",
             "idl/local.idl",
             "idl/names.idl",
             "idl/scopes.idl",

@@ -139,8 +139,8 @@ pub trait Skeleton<S>: Interface {
     /// copy for each function that takes part in decoding. An ORB refuses to activate a servant on threads
     /// whose stacks are too small for it.
     ///
-    /// Long arrays and the members of large structs are not on the stack. Default: as little as any stack has
-    /// room for.
+    /// Long arrays and the boxed members of large structs are not on the stack, nor is what a lane keeps.
+    /// Default: as little as any stack has room for.
     const VALUES_ON_STACK: usize = 0;
 
     /// Decodes the arguments, calls the servant, encodes the results.

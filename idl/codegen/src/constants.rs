@@ -25,12 +25,17 @@ pub fn generate(place: &Place<'_>, item: &Constant) -> TokenStream {
 
 /// Value of a member in the default of what contains it.
 pub fn default(place: &Place<'_>, member: &Member) -> TokenStream {
+    let (rt, value) = (place.rt, default_in_place(place, member));
+    if member.boxed {
+        quote!(#rt::boxed(|| #value))
+    } else {
+        value
+    }
+}
+
+fn default_in_place(place: &Place<'_>, member: &Member) -> TokenStream {
     let of = place.owned(&member.of);
     match &member.default {
-        None if member.boxed => {
-            let (rt, value) = (place.rt, place.default_value(&member.of));
-            quote!(#rt::boxed(|| #value))
-        }
         None => place.default_value(&member.of),
         Some(Value::Fixed(unscaled)) => fixed(&of, *unscaled),
         Some(Value::String(text) | Value::WString(text)) => match place.model.resolved(&member.of) {

@@ -5,7 +5,7 @@
 
 use crate::{
     layout::copies_of_levels,
-    model::{Facts, Model, Shape, Type, TypeId},
+    model::{Facts, Model, NamedType, Shape, State, Type, TypeId},
 };
 
 impl Model {
@@ -22,6 +22,7 @@ impl Model {
             self.facts[id].large =
                 matches!(&self.types[id].shape, Shape::Struct(members) if self.boxes_some(members));
         }
+        self.compute_states();
         let of_values = self.values_decoding();
         let finished = trees(&all, 0..self.types.len()).concat();
         let cycles = trees(&reversed(&all), finished.into_iter().rev());
@@ -66,15 +67,31 @@ impl Model {
         .collect()
     }
 
+    /// Computes the sizes of the states of value types, from the bases to what is derived from them.
+    fn compute_states(&mut self) {
+        let base = |named: &NamedType| match &named.shape {
+            Shape::Value(State::Members { base, .. }) => base.iter().map(|base| base.0).collect(),
+            _ => Vec::new(),
+        };
+        let bases: Vec<_> = self.types.iter().map(base).collect();
+        for id in trees(&bases, 0..self.types.len()).concat() {
+            if let Shape::Value(state) = &self.types[id].shape {
+                let (state, whole_state) = self.state_sizes(state);
+                (self.facts[id].state, self.facts[id].whole_state) = (state, whole_state);
+            }
+        }
+    }
+
     /// Octets that values of value types need while they are decoded, inside of each other if their states
     /// hold others: a value may be of any type that the program knows.
     fn values_decoding(&self) -> u64 {
         let states = self.types.iter().filter_map(|named| match &named.shape {
-            Shape::Value(state) => Some(state),
+            Shape::Value(State::Box(content)) => Some(std::slice::from_ref(content)),
+            Shape::Value(State::Members { members, .. }) => Some(&members[..]),
             _ => None,
         });
-        let largest = states.clone().map(|state| self.members_size(state)).max();
         let is_nested = states.flatten().any(|member| named_in(member, true).is_some());
+        let largest = self.facts.iter().map(|facts| facts.whole_state).max();
         largest.unwrap_or(0).saturating_mul(copies_of_levels(is_nested))
     }
 

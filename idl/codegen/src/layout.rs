@@ -3,14 +3,25 @@
 //!
 //! They are close to what the compiler chooses on a 64-bit machine, and need not equal it.
 
-use crate::model::{Basic, Layout, Member, Model, Shape, Type, TypeId};
+use crate::model::{Basic, Layout, Member, Model, Shape, State, Type, TypeId};
 
 /// Octets above which an array is not held in place, but boxed or lent, and above which a struct is large.
 const LARGE: u64 = 4096;
 /// The same, for the rows of an array, so that an array of several dimensions is one block of memory.
 const LONG_ROW: u64 = 4 * LARGE;
-/// Octets above which a member of a large struct is not held in place: a box pays for less than a cache line.
-const SMALL_MEMBER: u64 = 64;
+/// Rules for the members of a struct: all are in place, or those of more octets are boxed. First, boxes are
+/// for what a user makes as a whole and what takes more than a cache line; nothing as small as a box has one.
+const BOXING: [Boxing; 6] = [
+    Boxing::above(u64::MAX),
+    Boxing {
+        constructed_only: true,
+        ..Boxing::above(64)
+    },
+    Boxing::above(64),
+    Boxing::above(32),
+    Boxing::above(16),
+    Boxing::above(POINTER.size),
+];
 /// Levels of recursive types that a decoder enters at most.
 const MAX_LEVELS: u64 = 64;
 /// Functions that hold a value of a recursive type: those that decode it, count its level, and decode the
@@ -18,11 +29,62 @@ const MAX_LEVELS: u64 = 64;
 const COPIES_OF_A_LEVEL: u64 = 3;
 
 const POINTER: Layout = scalar(8);
+/// Object references and values: pointers to what has one of several types.
+const REFERENCE: Layout = Layout {
+    size: 2 * POINTER.size,
+    ..POINTER
+};
 
 const fn scalar(size: u64) -> Layout {
     Layout {
         size,
         alignment: size,
+    }
+}
+
+/// A rule for the members of a struct that are boxed, and lent in its lent form.
+#[derive(Clone, Copy)]
+struct Boxing {
+    /// Octets above which they are.
+    above: u64,
+    /// Only structs, unions and arrays are.
+    constructed_only: bool,
+}
+
+/// A member, or the state of a base.
+#[derive(Clone, Copy)]
+struct Part {
+    layout: Layout,
+    /// Whether it is a struct, a union or an array.
+    is_constructed: bool,
+}
+
+impl Boxing {
+    const fn above(octets: u64) -> Self {
+        Self {
+            above: octets,
+            constructed_only: false,
+        }
+    }
+
+    /// The first rule with which a struct, exception or state takes at most [`LARGE`], in its owned and its
+    /// lent form; the last one if there is none.
+    fn of(parts: impl Iterator<Item = Part> + Clone) -> Self {
+        let fits = |rule: &&Self| rule.size(parts.clone()) <= LARGE;
+        *BOXING.iter().find(fits).unwrap_or(&BOXING[BOXING.len() - 1])
+    }
+
+    fn boxes(self, part: Part) -> bool {
+        part.layout.size > self.above && (part.is_constructed || !self.constructed_only)
+    }
+
+    fn layout(self, part: Part) -> Layout {
+        if self.boxes(part) { POINTER } else { part.layout }
+    }
+
+    /// Octets that all parts take.
+    fn size(self, parts: impl Iterator<Item = Part>) -> u64 {
+        parts.fold(0, |sum, part| sum.saturating_add(self.layout(part).size))
     }
 }
 
@@ -37,33 +99,57 @@ impl Model {
         self.array_layout(of).is_some_and(|layout| layout.size > LONG_ROW)
     }
 
-    /// Whether values with these members are too large to hold all of them in place.
-    pub fn is_large<'t>(&self, mut members: impl Iterator<Item = &'t Type>) -> bool {
-        let size = members.try_fold(0_u64, |sum, member| sum.checked_add(self.size(member)));
-        size.is_none_or(|size| size > LARGE)
+    /// Whether the type is a struct that is larger although all members of more than 8 octets are boxed: its
+    /// values are decoded in place, where the caller or a lane keeps them.
+    pub fn is_oversized(&self, of: &Type) -> bool {
+        let Type::Named(id) = self.resolved(of) else {
+            return false;
+        };
+        matches!(self.named(*id).shape, Shape::Struct(_)) && self.size(of) > LARGE
     }
 
-    /// Whether a member of this type is boxed where a large value contains it: a struct, union or array that
-    /// is not small.
-    pub fn is_boxed_in_large(&self, of: &Type) -> bool {
+    /// Whether some of these members are boxed because what contains them is large.
+    pub fn boxes_some(&self, members: &[Type]) -> bool {
+        let rule = self.boxing(members);
+        members.iter().any(|member| rule.boxes(self.part(member)))
+    }
+
+    /// Marks the members that are boxed, and returns whether the state of the base is.
+    pub fn box_members(&self, base: Option<TypeId>, members: &mut [Member]) -> bool {
+        let base = base.map(|base| self.base_part(base));
+        let parts = members.iter().map(|member| self.part(&member.of));
+        let rule = Boxing::of(parts.chain(base));
+        for member in members {
+            member.boxed = rule.boxes(self.part(&member.of));
+        }
+        base.is_some_and(|base| rule.boxes(base))
+    }
+
+    fn boxing(&self, members: &[Type]) -> Boxing {
+        Boxing::of(members.iter().map(|member| self.part(member)))
+    }
+
+    fn part(&self, of: &Type) -> Part {
         let is_constructed = match self.resolved(of) {
             Type::Array { .. } => true,
             Type::Named(id) => matches!(self.named(*id).shape, Shape::Struct(_) | Shape::Union { .. }),
             _ => false,
         };
-        is_constructed && self.size(of) > SMALL_MEMBER
+        Part {
+            layout: self.layout(of),
+            is_constructed,
+        }
     }
 
-    /// Whether a value with these members is large, and some of them are boxed for this reason.
-    pub fn boxes_some(&self, members: &[Type]) -> bool {
-        self.is_large(members.iter()) && members.iter().any(|member| self.is_boxed_in_large(member))
-    }
-
-    /// Marks the members that are boxed.
-    pub fn box_members(&self, members: &mut [Member]) {
-        let is_large = self.is_large(members.iter().map(|member| &member.of));
-        for member in members {
-            member.boxed = is_large && self.is_boxed_in_large(&member.of);
+    /// The state of a value type as a part of a derived one.
+    fn base_part(&self, id: TypeId) -> Part {
+        let layout = Layout {
+            size: self.facts[id.0].state,
+            ..POINTER
+        };
+        Part {
+            layout,
+            is_constructed: true,
         }
     }
 
@@ -87,10 +173,14 @@ impl Model {
                 size: 3 * POINTER.size,
                 ..POINTER
             },
-            Type::Object => POINTER,
-            // Type code and octets; the lent form is of about this size.
-            Type::Any | Type::TypeCode => Layout {
-                size: 16 * POINTER.size,
+            Type::Object => REFERENCE,
+            // The lent form of an `any`, which is the larger one.
+            Type::Any => Layout {
+                size: 18 * POINTER.size,
+                ..POINTER
+            },
+            Type::TypeCode => Layout {
+                size: 6 * POINTER.size,
                 ..POINTER
             },
             Type::Array { .. } if self.is_boxed(of) => POINTER,
@@ -115,19 +205,20 @@ impl Model {
         })
     }
 
-    /// Layouts of the members of a struct, as boxes if it is large and they are not small.
-    fn member_layouts<'t>(&'t self, members: &'t [Type]) -> impl Iterator<Item = Layout> + 't {
-        let is_large = self.is_large(members.iter());
-        members.iter().map(move |member| match self.layout(member) {
-            _ if is_large && self.is_boxed_in_large(member) => POINTER,
-            layout => layout,
-        })
-    }
-
-    /// Octets that the members of a struct take.
-    pub(crate) fn members_size(&self, members: &[Type]) -> u64 {
-        let layouts = self.member_layouts(members);
-        layouts.fold(0, |sum, layout| sum.saturating_add(layout.size))
+    /// Octets of the state of a value type with these bases' states computed: as a struct, and with the boxed
+    /// states of its bases, with which it is on the stack while it is decoded.
+    pub(crate) fn state_sizes(&self, state: &State) -> (u64, u64) {
+        let (base, members) = match state {
+            State::Box(content) => return (self.size(content), self.size(content)),
+            State::Members { base, members } => (base, members),
+        };
+        let base = base.map(|base| (self.base_part(base), self.facts[base.0].whole_state));
+        let parts = members.iter().map(|member| self.part(member));
+        let parts = parts.chain(base.map(|(part, _)| part));
+        let rule = Boxing::of(parts.clone());
+        let size = rule.size(parts);
+        let boxed = base.map_or(0, |(part, whole)| whole.saturating_sub(rule.layout(part).size));
+        (size, size.saturating_add(boxed))
     }
 
     /// Octets of all values of which the functions that decode this type, one inside the other, hold a copy
@@ -165,18 +256,15 @@ impl Model {
         match &self.named(id).shape {
             Shape::Alias(aliased) => self.layout(aliased),
             Shape::Enum(_) => scalar(4),
-            Shape::Interface | Shape::Local => POINTER,
             Shape::Abstract => Layout {
                 size: 3 * POINTER.size,
                 ..POINTER
             },
-            Shape::Value(_) | Shape::Native => Layout {
-                size: 2 * POINTER.size,
-                ..POINTER
-            },
+            Shape::Interface | Shape::Local | Shape::Value(_) | Shape::Native => REFERENCE,
             Shape::Struct(members) => {
-                let layouts = self.member_layouts(members);
-                around(self.members_size(members), layouts)
+                let rule = self.boxing(members);
+                let parts = members.iter().map(|member| self.part(member));
+                around(rule.size(parts.clone()), parts.map(|part| rule.layout(part)))
             }
             Shape::Union {
                 discriminator,

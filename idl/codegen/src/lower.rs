@@ -138,7 +138,7 @@ impl Lowering<'_> {
                     InterfaceFlavour::Local => Shape::Local,
                 },
                 DefinitionKind::ValueType(_) | DefinitionKind::ValueBox(_) => {
-                    Shape::Value(self.state_types(definition.id))
+                    Shape::Value(self.state_shape(definition))
                 }
                 DefinitionKind::Native => Shape::Native,
                 other => unreachable!("refused before: {other:?}"),
@@ -242,7 +242,7 @@ impl Lowering<'_> {
             .iter()
             .map(|member| self.member(definition, member, &mut scope));
         let mut members: Vec<Member> = members.collect();
-        self.model.box_members(&mut members);
+        self.model.box_members(None, &mut members);
         Struct {
             docs: docs(definition, construct),
             attributes: self.attributes(definition),

@@ -82,6 +82,10 @@ pub struct Facts {
     pub large: bool,
     /// Octets of all values of which the functions that decode it, one inside the other, hold a copy each.
     pub decoding: u64,
+    /// Octets of its state, if it is a value type with one.
+    pub state: u64,
+    /// The same, with the states of its bases that are boxed.
+    pub whole_state: u64,
     /// The typedef itself, or the last one of the chain of typedefs that it begins.
     pub last_alias: Option<TypeId>,
 }
@@ -116,11 +120,22 @@ pub enum Shape {
     Abstract,
     /// A local interface; in use, a shared object or none.
     Local,
-    /// A value type of any kind, with the types of its state and of its bases' states; in use, a shared value
-    /// or null.
-    Value(Vec<Type>),
+    /// A value type of any kind; in use, a shared value or null.
+    Value(State),
     /// A native type: a value of any type of the program. Never encoded.
     Native,
+}
+
+/// The state of a value type.
+#[derive(Debug)]
+pub enum State {
+    /// Content of a boxed value type.
+    Box(Type),
+    /// The concrete base, and the types of its own members; an abstract type has none.
+    Members {
+        base: Option<TypeId>,
+        members: Vec<Type>,
+    },
 }
 
 /// A type in use.
@@ -441,13 +456,23 @@ pub enum ValueKind {
 /// The state of a concrete value type.
 #[derive(Debug)]
 pub struct ValueState {
-    /// The concrete base, with the name of the member that contains it.
-    pub base: Option<(TypeId, String)>,
+    /// The member that contains the state of the concrete base.
+    pub base: Option<BaseState>,
     /// Whether each of its own members is public.
     pub members: Vec<(bool, Member)>,
     /// The types to which it may be truncated.
     pub truncatable_to: Vec<TypeId>,
     pub is_custom: bool,
+}
+
+/// The state of a base.
+#[derive(Debug)]
+pub struct BaseState {
+    pub id: TypeId,
+    /// Name of the member.
+    pub name: String,
+    /// Whether it is boxed, because the state that contains it is large.
+    pub boxed: bool,
 }
 
 /// A method of a `Ref`.

@@ -97,7 +97,8 @@ impl Model {
         }
     }
 
-    /// Whether a result of this type has an `op_into` form: it is variable or an array, and not a reference.
+    /// Whether a result of this type has an `op_into` form: it is variable, an array or an oversized struct,
+    /// and not a reference.
     pub fn is_worth_reusing(&self, of: &Type) -> bool {
         let is_reference = match self.resolved(of) {
             Type::Object => true,
@@ -108,7 +109,7 @@ impl Model {
             _ => false,
         };
         let is_array = matches!(self.resolved(of), Type::Array { .. });
-        is_array || !self.is_fixed(of) && !is_reference
+        is_array || self.is_oversized(of) || !self.is_fixed(of) && !is_reference
     }
 
     /// Minimum of octets on the wire, without padding.

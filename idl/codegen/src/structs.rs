@@ -94,7 +94,9 @@ pub fn decode(place: &Place<'_>, item: &Struct) -> TokenStream {
     let min_size = min_size(place, item);
     let members = member_names(item).map(|name| quote!(#rt::Decode::decode_into(&mut self.#name, decoder)?;));
     let into = nested(place, item, quote!(#(#members)* Ok(())));
-    let decode_into = (!place.model.is_fixed(&Type::Named(item.id))).then(|| {
+    let of = Type::Named(item.id);
+    let is_decoded_in_place = !place.model.is_fixed(&of) || place.model.is_oversized(&of);
+    let decode_into = is_decoded_in_place.then(|| {
         quote! {
             fn decode_into(
                 &mut self,

@@ -84,8 +84,8 @@ pub fn of_value(place: &Place<'_>, item: &ValueType, state: Option<&ValueState>)
         Some(state) if !state.truncatable_to.is_empty() => quote!(Truncatable),
         Some(_) => quote!(None),
     };
-    let base = state.and_then(|state| state.base.as_ref()).map(|(base, _)| {
-        let base = place.type_path(*base);
+    let base = state.and_then(|state| state.base.as_ref()).map(|base| {
+        let base = place.type_path(base.id);
         quote!(<#base as #rt::Typed>::describe)
     });
     let base = match base {

@@ -78,11 +78,17 @@ fn concrete(place: &Place<'_>, item: &ValueType, state: &ValueState) -> TokenStr
         identifier(&place.model.named(item.id).name),
     );
     let attributes = &item.attributes;
-    let base = state.base.iter().map(|(id, member)| {
-        let (of, member) = (place.type_path(*id), identifier(member));
+    let base = state.base.iter().map(|base| {
+        let (of, member) = (place.type_path(base.id), identifier(&base.name));
+        let (of, value) = if base.boxed {
+            let value = quote!(#rt::boxed(|| ::core::default::Default::default()));
+            (quote!(::std::boxed::Box<#of>), value)
+        } else {
+            (of, quote!(::core::default::Default::default()))
+        };
         (
             quote!(/** The state of the base. */ pub #member: #of,),
-            quote!(#member: ::core::default::Default::default(),),
+            quote!(#member: #value,),
         )
     });
     let members = state.members.iter().map(|(is_public, member)| {
@@ -106,9 +112,10 @@ fn concrete(place: &Place<'_>, item: &ValueType, state: &ValueState) -> TokenStr
     } else {
         codec(place, &name, &names)
     };
-    let part = state.base.iter().map(|(_, member)| {
-        let member = identifier(member);
-        quote!(#rt::ValueObject::part(&self.#member, wanted))
+    let part = state.base.iter().map(|base| {
+        let member = identifier(&base.name);
+        let inside = base.boxed.then(|| quote!(*));
+        quote!(#rt::ValueObject::part(&#inside self.#member, wanted))
     });
     let part = quote!(#(#part)*);
     let is_chunked = state.is_custom || !state.truncatable_to.is_empty();
@@ -132,7 +139,7 @@ fn concrete(place: &Place<'_>, item: &ValueType, state: &ValueState) -> TokenStr
 
 /// The members in the order of the wire: the base first.
 fn names_of(state: &ValueState) -> Vec<TokenStream> {
-    let base = state.base.iter().map(|(_, member)| member);
+    let base = state.base.iter().map(|base| &base.name);
     let members = state.members.iter().map(|(_, member)| &member.name);
     base.chain(members)
         .map(|name| {

@@ -52,6 +52,11 @@ pub mod large_scalars {
     include!(concat!(env!("OUT_DIR"), "/large_scalars.rs"));
 }
 
+/// Code generated from `idl/many_members.idl`.
+pub mod many_members {
+    include!(concat!(env!("OUT_DIR"), "/many_members.rs"));
+}
+
 /// Code generated from `idl/local.idl`.
 pub mod local {
     include!(concat!(env!("OUT_DIR"), "/local.rs"));

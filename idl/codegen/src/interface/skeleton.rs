@@ -126,7 +126,7 @@ fn with_kept_values(upcall: &Upcall<'_, '_>) -> TokenStream {
     let reused = values.iter().map(|value| {
         let (name, of) = (&value.name, place.owned(value.of));
         let make = place.default_value(value.of);
-        if value.mode == Mode::InOut {
+        if value.mode != Mode::Out {
             // Decoded into, so it needs no reset; elements of a sequence keep their memory.
             quote!(let mut #name = upcall.recycle::<#of>(|| #make);)
         } else if place.model.has_long_array(value.of) {
@@ -179,11 +179,13 @@ impl<'u, 'm> Upcall<'u, 'm> {
         let mut scope = Scope::without([
             "servant", "upcall", "reply", "error", "outcome", "serve", "response", "results",
         ]);
+        let model = place.model;
         // Values with references are not kept: they would keep objects and connections alive.
+        let is_plain = |of: &Type| model.is_oversized(of) && model.is_fixed(of);
         let is_kept = |of: &Type, mode| match mode {
-            Mode::In => false,
-            Mode::InOut => place.model.has_lent_form(of) && !operation.deferred,
-            Mode::Out => into && place.model.has_lent_form(of),
+            Mode::In => is_plain(of) && !operation.deferred,
+            Mode::InOut => (model.has_lent_form(of) || is_plain(of)) && !operation.deferred,
+            Mode::Out => into && (model.has_lent_form(of) || is_plain(of)),
         };
         let returned = operation.returns.iter().map(|of| (RETURNED, of, Mode::Out));
         let parameters = operation.parameters.iter();
@@ -217,10 +219,12 @@ impl<'u, 'm> Upcall<'u, 'm> {
         sizes.chain(raised).fold(self.decoding(), u64::saturating_add) > MUCH_STACK
     }
 
-    /// Octets that are on the stack while the value that takes most is decoded.
+    /// Octets that are on the stack while the value that takes most is decoded, or made for the lane to keep.
     fn decoding(&self) -> u64 {
-        let decoded = self.values.iter().filter(|value| value.mode != Mode::Out);
-        let octets = decoded.map(|value| self.place.model.decoding(value.of));
+        let model = self.place.model;
+        let is_made = |value: &&Value<'_>| value.mode != Mode::Out || model.is_oversized(value.of);
+        let octets = self.values.iter().filter(is_made);
+        let octets = octets.map(|value| model.decoding(value.of));
         octets.max().unwrap_or(0)
     }
 
@@ -337,11 +341,11 @@ impl<'u, 'm> Upcall<'u, 'm> {
     fn decoded(&self, value: &Value<'_>) -> Option<TokenStream> {
         let (name, owned) = (&value.name, self.place.owned(value.of));
         match value.mode {
+            Mode::In | Mode::InOut if value.kept => Some(quote!(upcall.argument_into(&mut *#name)?;)),
             Mode::In => {
                 let of = self.place.servant_in(value.of).decoded;
                 Some(quote!(let #name = upcall.argument::<#of>()?;))
             }
-            Mode::InOut if value.kept => Some(quote!(upcall.argument_into(&mut *#name)?;)),
             Mode::InOut if self.operation.deferred => Some(quote!(let #name = upcall.argument::<#owned>()?;)),
             Mode::InOut => Some(quote!(let mut #name = upcall.argument::<#owned>()?;)),
             Mode::Out if self.into && !value.kept => {
@@ -356,6 +360,7 @@ impl<'u, 'm> Upcall<'u, 'm> {
     fn passed(&self, value: &Value<'_>) -> TokenStream {
         let name = &value.name;
         match value.mode {
+            Mode::In if value.kept => quote!(&*#name),
             Mode::In if self.place.servant_in(value.of).by_reference => quote!(&#name),
             Mode::In => quote!(#name),
             Mode::InOut if self.operation.deferred => quote!(#name),

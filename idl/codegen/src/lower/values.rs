@@ -8,8 +8,8 @@ use punctual_idl::hir::{self, DefinitionId, DefinitionKind, InterfaceFlavour};
 use super::{Lowering, Names, docs, documentation};
 use crate::{
     model::{
-        Documentation, Interface, Member, ModulePath, NamedType, Shape, Type, TypeId, ValueKind, ValueState,
-        ValueType,
+        BaseState, Documentation, Interface, Member, ModulePath, NamedType, Shape, State, TypeId, ValueKind,
+        ValueState, ValueType,
     },
     names::Scope,
 };
@@ -28,7 +28,10 @@ impl Lowering<'_> {
             view: String::new(),
             idl: String::from("ValueBase"),
             repository_id: String::from("IDL:omg.org/CORBA/ValueBase:1.0"),
-            shape: Shape::Value(Vec::new()),
+            shape: Shape::Value(State::Members {
+                base: None,
+                members: Vec::new(),
+            }),
         });
     }
 
@@ -140,14 +143,14 @@ impl Lowering<'_> {
 
     fn state(&self, definition: &hir::Definition, value: &hir::ValueType) -> ValueState {
         let mut scope = Scope::default();
-        let base = value.bases.first().map(|base| self.behind_typedefs(*base));
-        let base = base.filter(|base| is_concrete(self.definition(*base)));
+        let base = self.concrete_base(value);
         let (is_public, members): (Vec<_>, Vec<_>) = value.state.iter().cloned().unzip();
         let members = members
             .iter()
             .map(|member| self.member(definition, member, &mut scope));
         let mut members: Vec<Member> = members.collect();
-        self.model.box_members(&mut members);
+        let base_type = base.map(|base| self.types[&base]);
+        let boxed = self.model.box_members(base_type, &mut members);
         let mut truncatable_to = Vec::new();
         let mut next = base.filter(|_| value.is_truncatable);
         while let Some(id) = next {
@@ -160,25 +163,34 @@ impl Lowering<'_> {
             };
         }
         ValueState {
-            base: base.map(|base| (self.types[&base], scope.claim("base"))),
+            base: base_type.map(|id| BaseState {
+                id,
+                name: scope.claim("base"),
+                boxed,
+            }),
             members: is_public.into_iter().zip(members).collect(),
             truncatable_to,
             is_custom: value.is_custom,
         }
     }
 
-    /// Types of the state of a value type, or of the content of a boxed one.
-    pub(super) fn state_types(&self, id: DefinitionId) -> Vec<Type> {
-        if let DefinitionKind::ValueBox(boxed) = &self.definition(id).kind {
-            return vec![self.ty(&boxed.content)];
+    /// The state of a value type, or the content of a boxed one.
+    pub(super) fn state_shape(&self, definition: &hir::Definition) -> State {
+        let value = match &definition.kind {
+            DefinitionKind::ValueBox(boxed) => return State::Box(self.ty(&boxed.content)),
+            DefinitionKind::ValueType(value) => value,
+            other => unreachable!("no value type: {other:?}"),
+        };
+        let members = value.state.iter().map(|(_, member)| self.ty(&member.ty));
+        State::Members {
+            base: self.concrete_base(value).map(|base| self.types[&base]),
+            members: members.collect(),
         }
-        let mut state = Vec::new();
-        for id in self.value_ancestors(id).into_iter().chain([id]) {
-            if let DefinitionKind::ValueType(value) = &self.definition(id).kind {
-                state.extend(value.state.iter().map(|(_, member)| self.ty(&member.ty)));
-            }
-        }
-        state
+    }
+
+    fn concrete_base(&self, value: &hir::ValueType) -> Option<DefinitionId> {
+        let base = value.bases.first().map(|base| self.behind_typedefs(*base));
+        base.filter(|base| is_concrete(self.definition(*base)))
     }
 
     fn without_operations(&self, names: Names) -> Interface {

@@ -16,6 +16,7 @@ mod large_arrays;
 mod locked_folder;
 mod long_keys;
 mod many_contexts;
+mod many_members;
 mod messages_without_service;
 mod tiny_fragments;
 mod unserved_work;

@@ -10,6 +10,7 @@ mod idl4;
 mod large_arrays;
 mod large_scalars;
 mod local;
+mod many_members;
 mod round_trips;
 mod type_codes;
 mod value_base;

@@ -1,0 +1,258 @@
+//! Valid calls with structs, unions, exceptions and values of many small members, on small stacks.
+
+use punctual::{Orb, Priority, SystemException, any::Any, rt::Skeleton};
+use punctual_cdr::Shared;
+use punctual_fixtures::{
+    many_members::{
+        Anys, AnysView, Atlas, Calculator, CalculatorRef, Lost, Numbers, Registry, RegistryRef, Sheet,
+        SheetView, Texts, TextsView, Volume, registry::PassVolumeError,
+    },
+    server::client,
+};
+use punctual_os::ThreadSpec;
+
+struct Office;
+
+/// Returns `given`, and `other` as the third; `other` becomes `given`.
+macro_rules! exchanges {
+    ($($method:ident($given:ty, $of:ty);)*) => {$(
+        fn $method(&self, given: $given, other: &mut $of) -> Result<($of, $of), SystemException> {
+            let third = std::mem::replace(other, given.to_owned());
+            Ok((given.to_owned(), third))
+        }
+    )*};
+}
+
+impl Registry for Office {
+    exchanges! {
+        pass_texts(TextsView<'_>, Texts);
+        pass_anys(AnysView<'_>, Anys);
+        pass_sheets(SheetView<'_>, Sheet);
+    }
+
+    fn pass_volume(&self, given: Option<Shared<Volume>>) -> Result<Option<Shared<Volume>>, PassVolumeError> {
+        let lost = || Lost {
+            c99: Box::new(String::from("lost")),
+            ..Lost::default()
+        };
+        given.map(Some).ok_or_else(|| lost().into())
+    }
+}
+
+impl Calculator for Office {
+    exchanges! { pass_numbers(&Numbers, Numbers); }
+}
+
+/// Octets of all stacks here.
+const STACK: usize = 256 << 10;
+/// The most by which a call with three structs enlarges the used part of a stack, in a program that is not
+/// optimised and has several copies of each.
+const GROWTH: usize = 56 << 10;
+
+/// Octets of its stack that a thread has used when this has run.
+fn used(run: impl FnOnce() + Send + 'static) -> usize {
+    let thread = ThreadSpec::new("client").stack_bytes(STACK).prefault_bytes(STACK);
+    let thread = thread.spawn(run).unwrap();
+    let stack = thread.stack().unwrap().clone();
+    thread.join().unwrap();
+    stack.used_bytes().unwrap()
+}
+
+fn server() -> Orb {
+    let server = Orb::builder().listen("iiop://127.0.0.1:0").lock_memory(false);
+    server.build().unwrap()
+}
+
+/// Serves the office on threads with small stacks, and returns a reference for a client that reads replies on
+/// small stacks, too.
+fn activated<R>(server: &Orb, client: &Orb) -> R
+where
+    R: Skeleton<Office> + std::ops::Deref<Target = punctual::ObjectRef> + 'static,
+{
+    let replies = client.threadpool().stack_bytes(STACK).lane(Priority::MAX, 1);
+    client.set_reply_threadpool(&replies.build().unwrap()).unwrap();
+    let pool = server.threadpool().stack_bytes(STACK).build().unwrap();
+    let poa = server
+        .root_poa()
+        .child("office")
+        .threadpool(&pool)
+        .build()
+        .unwrap();
+    let object: R = poa.activate(Office).unwrap();
+    client.resolve(&object.to_ior()).unwrap()
+}
+
+fn texts(text: &str) -> Texts {
+    Texts {
+        a00: Box::new(String::from(text)),
+        c99: Box::new(String::from(text)),
+        ..Texts::default()
+    }
+}
+
+fn anys(text: &str) -> Anys {
+    Anys {
+        c99: Box::new(Any::new(text).unwrap()),
+        ..Anys::default()
+    }
+}
+
+/// Makes a call of each kind: with results returned, put in memory that the caller keeps, and in a future.
+macro_rules! exchange {
+    ($growth:expr, $office:expr, $method:ident, $into:ident, $asynchronous:ident, $a:expr, $b:expr) => {
+        let [first, second, third] = [(); 3].map(|()| $office.clone());
+        let without_call = used(|| {
+            let (a, b) = (Box::new($a), Box::new($b));
+            assert!(a != b);
+        });
+        let with_call = used(move || {
+            let (a, mut b) = (Box::new($a), Box::new($b));
+            let (result, other) = first.$method(&a, &mut b).unwrap();
+            assert!(result == *a && *b == *a && other != *a);
+        });
+        let with_memory = used(move || {
+            let (a, mut b) = (Box::new($a), Box::new($b));
+            let (mut result, mut other) = (Box::new($b), Box::new($a));
+            second.$into(&a, &mut b, &mut result, &mut other).unwrap();
+            assert!(result == a && b == a && other != a);
+        });
+        for used in [with_call, with_memory] {
+            assert!(
+                used < without_call + $growth,
+                "{used} octets, {without_call} without a call"
+            );
+        }
+        used(move || {
+            let (a, b) = (Box::new($a), Box::new($b));
+            let (result, inout, other) = third.$asynchronous(&a, &b).wait().unwrap();
+            assert!(result == *a && inout == *a && other == *b);
+        });
+    };
+}
+
+#[test]
+fn structs_of_300_strings_or_anys_are_small() {
+    let (server, client) = (server(), client());
+    let office: RegistryRef = activated(&server, &client);
+    exchange!(
+        GROWTH,
+        office,
+        pass_texts,
+        pass_texts_into,
+        pass_texts_async,
+        texts("a"),
+        texts("b")
+    );
+    exchange!(
+        GROWTH,
+        office,
+        pass_anys,
+        pass_anys_into,
+        pass_anys_async,
+        anys("a"),
+        anys("b")
+    );
+    exchange!(
+        2 * GROWTH,
+        office,
+        pass_sheets,
+        pass_sheets_into,
+        pass_sheets_async,
+        Sheet::Text(texts("a")),
+        Sheet::Other(anys("b"))
+    );
+    server.shutdown_and_wait().unwrap();
+}
+
+#[test]
+fn exceptions_and_states_of_300_strings_are_small() {
+    let (server, client) = (server(), client());
+    let office: RegistryRef = activated(&server, &client);
+    let other = office.clone();
+    let atlas = || {
+        let mut atlas = Atlas::default();
+        *atlas.base.c99 = String::from("base");
+        *atlas.f99 = String::from("derived");
+        Shared::new(atlas)
+    };
+    let without_call = used(move || assert_eq!(*atlas().base.c99, "base"));
+    let lost = used(move || match office.pass_volume(None) {
+        Err(PassVolumeError::Lost(lost)) => assert_eq!(*lost.c99, "lost"),
+        other => panic!("{other:?}"),
+    });
+    let passed = used(move || {
+        let returned = other.pass_volume(Some(&atlas().widen())).unwrap().unwrap();
+        assert_eq!(*returned.c99, "base");
+        assert_eq!(*returned.narrow::<Atlas>().unwrap().f99, "derived");
+    });
+    for used in [lost, passed] {
+        assert!(
+            used < without_call + GROWTH,
+            "{used} octets, {without_call} without a call"
+        );
+    }
+    server.shutdown_and_wait().unwrap();
+}
+
+/// Numbers stay in place, 4.8 KB in this struct: the lane decodes them into values that it keeps, and
+/// a client into those that it has.
+#[test]
+fn structs_of_600_numbers_are_decoded_in_place() {
+    let (server, client) = (server(), client());
+    let office: CalculatorRef = activated(&server, &client);
+    let other = office.clone();
+    let numbers = |number| Numbers {
+        f99: number,
+        ..Numbers::default()
+    };
+    let without_call = used(move || {
+        let (a, b) = (Box::new(numbers(1.0)), Box::new(numbers(2.0)));
+        assert!(a != b);
+    });
+    let with_memory = used(move || {
+        let (a, mut b) = (Box::new(numbers(1.0)), Box::new(numbers(2.0)));
+        let (mut result, mut third) = (Box::new(numbers(2.0)), Box::new(numbers(1.0)));
+        for _ in 0..2 {
+            b.f99 = 2.0;
+            office
+                .pass_numbers_into(&a, &mut b, &mut result, &mut third)
+                .unwrap();
+            assert!(result == a && b == a && third.f99 == 2.0);
+        }
+    });
+    assert!(
+        with_memory < without_call + GROWTH,
+        "{with_memory} octets, {without_call} without a call"
+    );
+    used(move || {
+        let (given, mut inout) = (numbers(1.0), numbers(2.0));
+        let (result, third) = other.pass_numbers(&given, &mut inout).unwrap();
+        assert!(result == given && inout == given && third == numbers(2.0));
+    });
+    server.shutdown_and_wait().unwrap();
+}
+
+/// Both forms of a struct take at most 4 KiB, unless its members of 8 octets take more.
+#[test]
+fn structs_of_many_members_take_4_kib() {
+    let sizes = [
+        size_of::<Texts>(),
+        size_of::<TextsView<'_>>(),
+        size_of::<Anys>(),
+        size_of::<AnysView<'_>>(),
+        size_of::<Lost>(),
+        size_of::<Volume>(),
+        size_of::<Atlas>(),
+    ];
+    assert_eq!(
+        sizes,
+        [300 * 8, 300 * 8, 300 * 8, 300 * 8, 300 * 8, 300 * 8, 301 * 8]
+    );
+    assert_eq!(size_of::<Numbers>(), 600 * 8);
+    let stated = <CalculatorRef as Skeleton<Office>>::VALUES_ON_STACK;
+    assert_eq!(
+        stated,
+        size_of::<Numbers>(),
+        "the lane keeps all, and makes or decodes one at a time"
+    );
+}
