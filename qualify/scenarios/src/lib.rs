@@ -39,6 +39,7 @@ mod idl;
 mod inversion;
 mod length;
 mod load;
+mod omniorb;
 mod orb;
 mod os;
 pub mod qualify;

@@ -51,7 +51,7 @@ pub(crate) fn spawn_faulty_tcp(
     spawn(Transport::Tcp, LaneWait::Polled, fault, cpus, &[], timeout)
 }
 
-pub(super) fn spawn(
+pub(crate) fn spawn(
     transport: Transport,
     lane_wait: LaneWait,
     fault: Option<Fault>,

@@ -48,7 +48,7 @@ impl Transport {
 
 /// How the lane's thread waits for requests.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub(super) enum LaneWait {
+pub(crate) enum LaneWait {
     /// In the lane's poller.
     Polled,
     /// In a read of its only connection.

@@ -8,6 +8,7 @@
 //! | [`cpu_overhead`] | Processor time per call |
 //! | [`context_switches`] | Context switches per call, and their share of its latency |
 //! | [`demultiplexing`] | Time to find objects and operations, by how many there are |
+//! | [`peers`] | Latency of a call of another ORB, beside ours |
 //! | [`footprint`] | Sizes of programs, servers and the ORB's layers |
 //!
 //! Several benchmarks use the clients of MT_Cubit (`mt_cubit.rs`): many, each with its rate and priority.
@@ -20,6 +21,7 @@ mod demultiplexing;
 mod footprint;
 mod latency;
 mod mt_cubit;
+mod peers;
 mod priority_inversion;
 pub(crate) mod throughput;
 
@@ -39,6 +41,7 @@ pub(crate) const BENCHMARKS: &[Benchmark] = &[
     benchmark::<cpu_overhead::CpuOverhead>(),
     benchmark::<context_switches::ContextSwitches>(),
     benchmark::<demultiplexing::Demultiplexing>(),
+    benchmark::<peers::Peers>(),
     benchmark::<footprint::Footprint>(),
 ];
 

@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         orb_benchmarks::throughput_has_every_type_on_each_placement,
         orb_benchmarks::context_switches_are_counted_for_each_number_of_clients,
         orb_benchmarks::demultiplexing_is_timed_for_each_arrangement,
+        orb_benchmarks::calls_of_omniorb_are_beside_ours,
         orb_benchmarks::footprint_knows_the_layers_and_servers_grow_with_their_lanes,
         scheduling_benchmarks::mif_and_tp_give_the_papers_schedule,
         scheduling_benchmarks::hand_overs_are_timed_each_way_and_decisions_allocate_nothing,

@@ -3,8 +3,10 @@
 
 use std::{fs, path::Path};
 
-use crate::measurement::measure;
+use punctual_fixtures::{Missing, skip};
 use serde_json::Value;
+
+use crate::measurement::measure;
 
 pub fn throughput_has_every_type_on_each_placement() {
     let outcome = bench("orb.throughput", 5);
@@ -46,6 +48,23 @@ pub fn demultiplexing_is_timed_for_each_arrangement() {
         assert!(row["call_ns"].as_f64().is_some_and(|time| time > 0.0), "{row}");
     }
     assert_eq!(outcome["claims"].as_array().unwrap().len(), 5);
+}
+
+pub fn calls_of_omniorb_are_beside_ours() {
+    let outcome = bench("orb.peers", 1);
+    let rows = outcome["rows"].as_array().unwrap();
+    if rows.is_empty() {
+        let reason = outcome["skipped"][0]["reason"].as_str().unwrap();
+        return skip(Missing::Peer, reason);
+    }
+    assert_eq!(rows.len() % 4, 0);
+    for row in rows {
+        assert!(row["p50_us"].as_f64().is_some_and(|time| time > 0.0), "{row}");
+    }
+    let claims = outcome["claims"].as_array().unwrap();
+    assert_eq!(claims.len(), rows.len() / 2 + 1);
+    let errors = claims.iter().find(|claim| claim["id"] == "errors").unwrap();
+    assert_eq!(errors["state"], "holds");
 }
 
 pub fn footprint_knows_the_layers_and_servers_grow_with_their_lanes() {

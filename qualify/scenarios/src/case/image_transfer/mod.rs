@@ -28,6 +28,7 @@ use crate::{
     error::{Error, Missing},
     experiment::{Experiment, Trial},
     length::Length,
+    omniorb,
     testbed::Places,
 };
 
@@ -51,7 +52,7 @@ impl Experiment for ImageTransfer {
         trial.shortened(format!("times are divided by {scale}, and rates multiplied"));
         trial.outcome.parameter("scale", scale);
         trial.stage("the server on omniORB is built, unless it has been before", BUILD);
-        let (server, program) = server_of(Missing::of(server::omniorb::provide())?, &mut trial.outcome);
+        let (server, program) = server_of(Missing::of(omniorb::provide())?, &mut trial.outcome);
         trial.text("server", server);
         trial.text("scale", scale.to_string());
         let timeout = Self::expected(trial.length()) * 3;
@@ -239,7 +240,7 @@ mod tests {
     #[test]
     fn the_results_say_which_orb_serves_the_image() {
         let mut outcome = Outcome::new(ImageTransfer::NAME, MachineFacts::read(&CpuSet::single(0)));
-        let program = PathBuf::from("omniorb-folder");
+        let program = PathBuf::from("omniorb-peer");
         assert_eq!(
             server_of(Ok(program.clone()), &mut outcome),
             ("omniORB", Some(program))

@@ -1,7 +1,6 @@
 //! The server process: the queue of tile requests, and the collaboration server that compresses and sends
 //! them; and the process that loads the server, as [Gill 2004] figure 9 has it.
 
-pub(super) mod omniorb;
 mod other_folder;
 mod own_folder;
 #[cfg(test)]

@@ -17,7 +17,10 @@ const IDLE: Duration = Duration::from_secs(3600);
 /// process.
 pub(super) fn serve(program: &Path, address: &str) -> Result<String, Error> {
     let endpoint = format!("giop:tcp:{address}:");
-    let mut program = OtherProgram::start(program, &[&QUEUE.to_string(), "-ORBendPoint", &endpoint])?;
+    let mut program = OtherProgram::start(
+        program,
+        &["folder", &QUEUE.to_string(), "-ORBendPoint", &endpoint],
+    )?;
     let reference = program.read(START)?;
     ThreadSpec::new("collaboration").spawn(move || {
         let images = Images::new();

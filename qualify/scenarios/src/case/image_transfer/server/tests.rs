@@ -7,7 +7,10 @@ use punctual_fixtures::{Folder, LONG, Missing, eventually, skip};
 use punctual_os::PiMutex;
 
 use super::*;
-use crate::idl::image::image::{Display, DisplayRef, FolderRef};
+use crate::{
+    idl::image::image::{Display, DisplayRef, FolderRef},
+    omniorb,
+};
 
 const HERE: &str = "127.0.0.1";
 

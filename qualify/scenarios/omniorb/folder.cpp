@@ -1,11 +1,10 @@
 // The image folder of `punctual bench case.image-transfer` on omniORB: it passes the requests for tiles on to
 // the process that compresses them, and sends what that process answers to the client's display.
 //
-//   omniorb-folder CAPACITY [-ORBoption value ...]
-//
 // Prints its reference, and then a line `NUMBER OCTETS` for each request. Reads a line `NUMBER HEX` for each
 // compressed tile. Ends when its standard input ends.
 #include "image.hh"
+#include "programs.hh"
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -77,11 +76,11 @@ static image::Octets octets_of(const std::string& hex)
   return octets;
 }
 
-int main(int argc, char** argv)
+int folder(int argc, char** argv)
 {
   CORBA::ORB_var orb = CORBA::ORB_init(argc, argv);
   if (argc < 2) {
-    std::cerr << "usage: omniorb-folder CAPACITY [-ORBoption value ...]" << std::endl;
+    std::cerr << "usage: omniorb-peer folder CAPACITY [-ORBoption value ...]" << std::endl;
     return 2;
   }
   CORBA::Object_var root = orb->resolve_initial_references("RootPOA");

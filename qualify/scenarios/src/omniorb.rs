@@ -1,5 +1,5 @@
-//! The program of `omniorb-folder`, which serves the image folder on omniORB: built once, from sources that
-//! this program contains, where omniORB and the tools are installed.
+//! The program of the folder `omniorb`, which does on omniORB what some benchmarks compare: built once, from
+//! sources that this program contains, where omniORB and the tools are installed.
 
 use std::{
     env, fs,
@@ -11,16 +11,17 @@ use std::{
 use crate::error::{Error, Missing};
 
 /// All that it is built from.
-const SOURCES: [(&str, &str); 3] = [
-    ("Makefile", include_str!("../../../../omniorb-folder/Makefile")),
-    (
-        "folder.cpp",
-        include_str!("../../../../omniorb-folder/folder.cpp"),
-    ),
-    ("image.idl", include_str!("../../../../idl/image.idl")),
+const SOURCES: [(&str, &str); 7] = [
+    ("Makefile", include_str!("../omniorb/Makefile")),
+    ("main.cpp", include_str!("../omniorb/main.cpp")),
+    ("programs.hh", include_str!("../omniorb/programs.hh")),
+    ("folder.cpp", include_str!("../omniorb/folder.cpp")),
+    ("calls.cpp", include_str!("../omniorb/calls.cpp")),
+    ("image.idl", include_str!("../idl/image.idl")),
+    ("load.idl", include_str!("../idl/load.idl")),
 ];
 
-const PROGRAM: &str = "omniorb-folder";
+const PROGRAM: &str = "omniorb-peer";
 
 /// Commands that succeed where omniORB, and each of the tools, is installed.
 const NEEDED: [(&str, &[&str]); 3] = [
@@ -36,12 +37,12 @@ const NEEDED: [(&str, &[&str]); 3] = [
 ///
 /// # Errors
 /// [`Missing`]: omniORB or a tool is not installed. Others: the program cannot be built.
-pub(in super::super) fn provide() -> Result<PathBuf, Error> {
+pub(crate) fn provide() -> Result<PathBuf, Error> {
     build_in(&programs_of_peers()?)
 }
 
 /// Builds the program in a folder of `peers`, whose name changes with the sources.
-pub(super) fn build_in(peers: &Path) -> Result<PathBuf, Error> {
+pub(crate) fn build_in(peers: &Path) -> Result<PathBuf, Error> {
     let mut hasher = DefaultHasher::new();
     SOURCES.hash(&mut hasher);
     let finished = peers.join(format!("{PROGRAM}-{:016x}", hasher.finish()));
@@ -68,7 +69,7 @@ pub(super) fn build_in(peers: &Path) -> Result<PathBuf, Error> {
 }
 
 /// Whether something is not installed, and what to do.
-pub(super) fn missing() -> Option<String> {
+pub(crate) fn missing() -> Option<String> {
     let works = |program, arguments: &[&str]| {
         let output = Command::new(program).args(arguments).output();
         output.is_ok_and(|output| output.status.success())
@@ -89,7 +90,7 @@ fn build(folder: &Path) -> Result<(), Error> {
     }
     let settings = [
         format!("BUILD={}", folder.display()),
-        format!("IDL={}", folder.join("image.idl").display()),
+        format!("IDL={}", folder.display()),
     ];
     let make = Command::new("make")
         .arg("-sf")
