@@ -68,6 +68,8 @@ pub(crate) struct ConsumerQos {
     pub(crate) is_gateway: bool,
     /// Timing of its deliveries.
     pub(crate) timing: Timing,
+    /// Handles of its operations in a schedule; they precede its name.
+    pub(crate) rt_infos: Vec<i32>,
 }
 
 /// Timing of deliveries without a deadline.

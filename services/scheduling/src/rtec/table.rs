@@ -78,13 +78,13 @@ impl Table {
             .map_err(|_| Refusal::DuplicateName)?;
         self.described
             .push((Attributes::unset(), RtInfoEnabledTypeT::RtInfoEnabled));
-        Ok(handle(id))
+        Ok(id.handle())
     }
 
     pub(super) fn lookup(&self, name: &str) -> Result<i32, Refusal> {
         self.scheduler
             .lookup(name)
-            .map(handle)
+            .map(OperationId::handle)
             .ok_or(Refusal::UnknownTask)
     }
 
@@ -140,7 +140,7 @@ impl Table {
     pub(super) fn clear_all_but(&mut self, kept: &HashSet<i32>) -> Result<(), Refusal> {
         for number in 0..self.described.len() as u32 {
             let id = OperationId(number);
-            if !kept.contains(&handle(id)) {
+            if !kept.contains(&id.handle()) {
                 let enabled = self.operation(id).enabled;
                 self.described[number as usize].0 = Attributes::unset();
                 self.redefine(id, Attributes::unset().operation(Vec::new(), enabled))?;
@@ -337,11 +337,8 @@ impl Table {
     }
 
     fn id(&self, handle: i32) -> Result<OperationId, Refusal> {
-        let number = u32::try_from(handle)
-            .ok()
-            .and_then(|handle| handle.checked_sub(1));
-        let known = number.filter(|number| (*number as usize) < self.described.len());
-        known.map(OperationId).ok_or(Refusal::UnknownTask)
+        let known = OperationId::of_handle(handle).filter(|id| (id.0 as usize) < self.described.len());
+        known.ok_or(Refusal::UnknownTask)
     }
 
     pub(super) fn known_pair(
@@ -385,10 +382,6 @@ fn refusal_for(objection: &Anomaly) -> Refusal {
         Anomaly::Unresolved { .. } => Refusal::UnresolvedLocalDependencies,
         _ => Refusal::UtilizationBoundExceeded,
     }
-}
-
-fn handle(id: OperationId) -> i32 {
-    i32::try_from(id.0 + 1).unwrap_or(i32::MAX)
 }
 
 /// Creates the description of an enabled dependency.
