@@ -3,6 +3,7 @@
 use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
+    time::{SystemTime, UNIX_EPOCH},
 };
 
 use super::{
@@ -31,6 +32,8 @@ pub(super) struct Table {
     /// Findings of the last computation.
     pub(super) anomalies: Vec<Anomaly>,
     pub(super) watched: Arc<WatchedSchedules>,
+    /// Begins with the time, so that a scheduler that was started again has another one.
+    pub(super) revision: u64,
 }
 
 /// A schedule, which stands until another computation succeeds.
@@ -60,6 +63,7 @@ impl Table {
             in_force: None,
             anomalies: Vec::new(),
             watched,
+            revision: started(),
         }
     }
 
@@ -235,6 +239,7 @@ impl Table {
                 .collect(),
             utilization: self.scheduler.utilization(),
         });
+        self.revision += 1;
         Ok(())
     }
 
@@ -374,6 +379,12 @@ impl Table {
         }
         Ok(())
     }
+}
+
+/// Nanoseconds of the calendar.
+fn started() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or_default()
 }
 
 fn refusal_for(objection: &Anomaly) -> Refusal {
