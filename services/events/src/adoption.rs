@@ -5,7 +5,11 @@ use std::sync::Arc;
 use punctual::Priority;
 use punctual_dispatch::OperationLevels;
 
-use crate::{EventChannel, EventError, Lane, dispatching::NewLanes, schedule::{Places, placement}};
+use crate::{
+    EventChannel, EventError, Lane,
+    dispatching::NewLanes,
+    schedule::{Places, placement},
+};
 
 impl EventChannel {
     /// Adopts a schedule, such as a `ReconfigurableScheduler`, or `ScheduledDispatcher::scheduler` after each

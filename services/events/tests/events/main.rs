@@ -6,6 +6,7 @@ mod datagrams;
 mod deadlines;
 mod delivery;
 mod federation;
+mod following;
 mod fuzzed;
 mod fuzzed_datagrams;
 mod hostile;

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use punctual::{Orb, Priority};
+use punctual::{Orb, Priority, ResolveError};
 use punctual_dispatch::OperationLevels;
 use punctual_events::{EventChannel, Lane};
 use punctual_scheduling::{
@@ -92,9 +92,7 @@ impl<'c> Scheduled<'c> {
         let warnings = anomalies.iter().filter(|one| one.severity() >= Severity::Warning);
         let warnings: String = warnings.map(|one| format!("\n  {one}")).collect();
         let highest = with_room(self.highest, levels);
-        let followed = self
-            .channel
-            .follow(scheduler.clone(), Lane::descending(highest));
+        let followed = self.channel.follow(scheduler.clone(), Lane::descending(highest));
         followed.map_err(|error| refused(format!("{file}: {error}")))?;
         self.watched.adopted(&scheduler);
         let levels = counted(levels as u64, "lane");
@@ -107,7 +105,9 @@ impl<'c> Scheduled<'c> {
 /// The priority of the first of so many levels, below the last of which there is a lane for others: this one,
 /// or as many as that takes.
 fn with_room(highest: Priority, levels: usize) -> Priority {
-    let least = i16::try_from(levels).ok().and_then(|levels| Priority::new(levels).ok());
+    let least = i16::try_from(levels)
+        .ok()
+        .and_then(|levels| Priority::new(levels).ok());
     highest.max(least.unwrap_or(Priority::MAX))
 }
 
@@ -120,6 +120,13 @@ pub fn follow(
     channel: &EventChannel,
     highest: Priority,
 ) -> Result<ScheduleFollower, Failed> {
+    // A scheduler that is not there may come; a wrong address stays wrong.
+    if let Err(
+        error @ (ResolveError::Url(_) | ResolveError::UnknownInitialReference(_) | ResolveError::Nil),
+    ) = orb.resolve_object(url)
+    {
+        return Err(Failed::Refused(format!("--scheduler {url}: {error}")));
+    }
     let (own, from) = (channel.clone(), url.to_owned());
     let follower = ScheduleFollower::start(orb, url, ScheduleFollower::DEFAULT_PERIOD, move |schedule| {
         let levels = schedule.level_count();
