@@ -83,6 +83,7 @@ impl Timing {
             execution_time: self.execution_time,
             importance: self.importance,
             is_critical: self.is_critical,
+            released: release,
         }
     }
 }

@@ -182,12 +182,16 @@ impl Core {
         place: impl Fn(&Consumer) -> Option<(Priority, Option<Timing>)>,
     ) -> Result<(), EventError> {
         self.threads.reconfigure(lanes, &self.limits)?;
-        self.place(place);
+        self.place(place, true);
         Ok(())
     }
 
-    /// Places consumers anew in the lanes, with the deliveries that wait.
-    fn place(self: &Arc<Self>, place: impl Fn(&Consumer) -> Option<(Priority, Option<Timing>)>) {
+    /// Places consumers anew in the lanes, with the deliveries that wait. New lanes may serve in another order.
+    fn place(
+        self: &Arc<Self>,
+        place: impl Fn(&Consumer) -> Option<(Priority, Option<Timing>)>,
+        are_new: bool,
+    ) {
         let mut exceeding = Vec::new();
         {
             let mut subscriptions = self.subscriptions.lock();
@@ -200,7 +204,7 @@ impl Core {
             for consumer in subscriptions.consumers() {
                 let (priority, timing) = place(consumer).unwrap_or((consumer.priority(), None));
                 let level = self.threads.level(priority, timing.is_some());
-                if consumer.reconfigure(priority, level, timing) {
+                if consumer.reconfigure(priority, level, timing) || (are_new && consumer.is_timed()) {
                     self.threads.reschedule(consumer);
                 }
             }
@@ -343,10 +347,11 @@ impl Core {
     /// Names a consumer, and gives it the place that the schedule has for this name.
     pub(crate) fn name_consumer(self: &Arc<Self>, consumer: &Consumer, name: &str) {
         if consumer.set_name(name) && self.schedule.place(consumer).is_some() {
-            self.place(|one| {
+            let place = |one: &Consumer| {
                 let (priority, timing) = self.schedule.place(one).filter(|_| one.id == consumer.id)?;
                 Some((priority, Some(timing)))
-            });
+            };
+            self.place(place, false);
         }
     }
 

@@ -120,6 +120,8 @@ struct State {
     due: Vec<Option<Instant>>,
     queue: Queue,
     timing: Timing,
+    /// Whether the scheduled delivery waits behind all that can be in time, as none of the queue can.
+    is_late: bool,
     /// Events of the filter's last answer.
     passed: Vec<Arc<Event>>,
     /// Events that are being delivered; `None` while a thread has them.
@@ -177,6 +179,7 @@ impl Consumer {
             due,
             queue: Queue::new(qos.queue, qos.octets),
             timing: qos.timing,
+            is_late: false,
             passed: Vec::new(),
             delivering: Some(Vec::new()),
             is_suspended: false,
@@ -256,6 +259,18 @@ impl Consumer {
         }
         let importance = i32::from(self.priority().value());
         Some((Time::NEVER, Qos::new(self.level()).importance(importance)))
+    }
+
+    /// The oldest set that can still be in time, as in [`next_delivery`](Self::next_delivery). `None`: none can,
+    /// and the delivery that is scheduled waits behind all that can.
+    pub(crate) fn delivery_in_time(&self, now: Time) -> Option<(Time, Qos)> {
+        let mut state = self.state.lock();
+        let State { queue, timing, .. } = &*state;
+        let qos = |arrived| timing.qos(self.level(), arrived);
+        let arrived = queue.first_arrival(|arrived| !qos(arrived).is_hopeless(now));
+        let found = arrived.map(|arrived| (arrived, qos(arrived)));
+        state.is_late = found.is_none();
+        found
     }
 
     /// Queries whether a consumer of another process exists; returns whether it is dead.
@@ -365,6 +380,7 @@ impl Consumer {
             false => Time::NEVER,
         };
         state.queue.push_set(passed, size, arrived);
+        let was_late = std::mem::take(&mut state.is_late);
         match self.exit {
             Exit::Receiver => {
                 if let Some(waker) = state.waker.take() {
@@ -374,17 +390,17 @@ impl Consumer {
                 Offered::Queued
             }
             Exit::Sink(_) => match std::mem::replace(&mut state.queue.is_scheduled, true) {
-                true if replaces => Offered::Replaced,
+                true if replaces || was_late => Offered::Replaced,
                 true => Offered::Queued,
                 false => Offered::Schedule,
             },
         }
     }
 
-    /// Delivers one set or batch. Returns whether more is queued; the caller then continues, or schedules the
+    /// Delivers one batch, or if it has deadlines, the set that arrived then. Returns whether more is queued; the caller then continues, or schedules the
     /// consumer again.
-    pub(crate) fn deliver(&self, limits: &ChannelLimits) -> Delivered {
-        let Some((mut events, deadline)) = self.take_set(limits) else {
+    pub(crate) fn deliver(&self, arrived: Time, limits: &ChannelLimits) -> Delivered {
+        let Some((mut events, deadline)) = self.take_set(arrived, limits) else {
             return Delivered::Nothing;
         };
         let result = match &self.exit {
@@ -422,11 +438,14 @@ impl Consumer {
 
     /// Drops the set that arrived then instead of delivering it; returns whether more is queued.
     pub(crate) fn give_up(&self, arrived: Time, limits: &ChannelLimits) -> bool {
-        if self.next_delivery().is_none_or(|(next, _)| next > arrived) {
-            // Overflow has removed it. What is next may still be in time.
-            return self.state.lock().has_more() == Delivered::More;
+        {
+            let mut state = self.state.lock();
+            if !state.queue.has(arrived) {
+                // Overflow has removed it. What is next may still be in time.
+                return state.has_more() == Delivered::More;
+            }
         }
-        let Some((mut events, _)) = self.take_set(limits) else {
+        let Some((mut events, _)) = self.take_set(arrived, limits) else {
             return false;
         };
         let number = events.len() as u64;
@@ -442,19 +461,28 @@ impl Consumer {
         state.has_more() == Delivered::More
     }
 
-    /// Takes the next set or batch, with its deadline. `None`: nothing waits, or another thread delivers.
-    fn take_set(&self, limits: &ChannelLimits) -> Option<(Vec<Arc<Event>>, Time)> {
+    /// Takes the next batch, or if it has deadlines, the set that arrived then, with its deadline. `None`:
+    /// nothing waits, or another thread delivers.
+    fn take_set(&self, arrived: Time, limits: &ChannelLimits) -> Option<(Vec<Arc<Event>>, Time)> {
         let mut state = self.state.lock();
         let mut events = state.delivering.take()?;
-        let (batch, deadline) = match self.is_timed() {
-            true => (1, state.queue.next_arrival() + state.timing.deadline),
-            false => (limits.batch, Time::NEVER),
+        state.is_late = false;
+        let deadline = match (state.is_connected, self.is_timed()) {
+            (false, _) => None,
+            (true, true) => {
+                let arrived = state.queue.take_of(arrived, &mut events);
+                arrived.map(|arrived| arrived + state.timing.deadline)
+            }
+            (true, false) => {
+                let took = state.queue.take(limits.batch, limits.octets.batch, &mut events);
+                took.then_some(Time::NEVER)
+            }
         };
-        if !state.is_connected || !state.queue.take(batch, limits.octets.batch, &mut events) {
+        let Some(deadline) = deadline else {
             state.queue.is_scheduled = false;
             state.delivering = Some(events);
             return None;
-        }
+        };
         drop(state);
         self.room.notify_all();
         Some((events, deadline))
