@@ -92,13 +92,17 @@ impl<C> Queue<C> {
     }
 
     pub(crate) fn push(&mut self, queued: Queued<C>) {
+        self.ready.push(self.ranked(queued));
+    }
+
+    fn ranked(&self, queued: Queued<C>) -> Ranked<C> {
         let (time, importance) = match self.order {
             Order::Arrival => (Time(0), 0),
             Order::Deadline => (queued.qos.deadline, queued.qos.importance),
             // Laxities shrink alike while commands wait: the order of the latest beginnings is theirs.
             Order::Laxity => (latest_beginning(&queued.qos), queued.qos.importance),
         };
-        self.ready.push(Ranked::new(time, importance, queued));
+        Ranked::new(time, importance, queued)
     }
 
     /// Takes the next deferred command whose time has come.
@@ -199,8 +203,8 @@ impl<C: Command> Queue<C> {
     }
 
     /// Sets hopeless commands aside that are executed nevertheless: with their negative laxity they would
-    /// make those late that can still be in time. Those that take up other work stay. Returns `false` if there
-    /// may be more of them.
+    /// make those late that can still be in time. Those with other work that can be in time stay. Returns
+    /// `false` if there may be more of them.
     ///
     /// The first one that the policy cancels stays first, so that it frees its place at once.
     fn set_aside(&mut self, now: Time, shedding: SheddingPolicy) -> bool {
@@ -214,13 +218,14 @@ impl<C: Command> Queue<C> {
             {
                 return true;
             }
-            let mut first = PeekMut::pop(first);
-            match first.queued.command.taken_up(now) {
-                Some(other) if !other.is_hopeless(now) => {
-                    first.queued.qos = other;
-                    self.push(first.queued);
-                }
-                _ => self.hopeless.push(first),
+            let mut queued = PeekMut::pop(first).queued;
+            if let Some(most_urgent) = queued.command.taken_up(now) {
+                queued.qos = most_urgent;
+            }
+            let ranked = self.ranked(queued);
+            match ranked.queued.qos.is_hopeless(now) {
+                true => self.hopeless.push(ranked),
+                false => self.ready.push(ranked),
             }
         }
         false
@@ -270,3 +275,6 @@ impl<C> PartialEq for Ranked<C> {
 }
 
 impl<C> Eq for Ranked<C> {}
+
+#[cfg(test)]
+mod tests;

@@ -250,27 +250,25 @@ impl Consumer {
     /// quality of service of the delivery. `None`: nothing waits.
     pub(crate) fn next_delivery(&self) -> Option<(Time, Qos)> {
         let state = self.state.lock();
-        if state.queue.is_empty() {
-            return None;
-        }
+        let arrived = state.queue.first_arrival(|_| true)?;
         if self.is_timed() {
-            let arrived = state.queue.next_arrival();
             return Some((arrived, state.timing.qos(self.level(), arrived)));
         }
         let importance = i32::from(self.priority().value());
         Some((Time::NEVER, Qos::new(self.level()).importance(importance)))
     }
 
-    /// The oldest set that can still be in time, as in [`next_delivery`](Self::next_delivery). `None`: none can,
-    /// and the delivery that is scheduled waits behind all that can.
-    pub(crate) fn delivery_in_time(&self, now: Time) -> Option<(Time, Qos)> {
+    /// As [`next_delivery`](Self::next_delivery), of the oldest set that can still be in time. Without any, of
+    /// the oldest one, and the delivery that is scheduled waits behind all that can be in time.
+    pub(crate) fn most_urgent_delivery(&self, now: Time) -> Option<(Time, Qos)> {
         let mut state = self.state.lock();
         let State { queue, timing, .. } = &*state;
         let qos = |arrived| timing.qos(self.level(), arrived);
-        let arrived = queue.first_arrival(|arrived| !qos(arrived).is_hopeless(now));
-        let found = arrived.map(|arrived| (arrived, qos(arrived)));
-        state.is_late = found.is_none();
-        found
+        let in_time = queue.first_arrival(|arrived| !qos(arrived).is_hopeless(now));
+        let arrived = in_time.or(queue.first_arrival(|_| true))?;
+        let delivery = (arrived, qos(arrived));
+        state.is_late = in_time.is_none();
+        Some(delivery)
     }
 
     /// Queries whether a consumer of another process exists; returns whether it is dead.

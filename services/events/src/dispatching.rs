@@ -127,7 +127,7 @@ impl Command for Task {
         let Self::Deliver(delivery) = self else {
             return None;
         };
-        let (arrived, qos) = delivery.consumer.delivery_in_time(now)?;
+        let (arrived, qos) = delivery.consumer.most_urgent_delivery(now)?;
         delivery.arrived = arrived;
         Some(qos)
     }

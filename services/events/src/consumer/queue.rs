@@ -169,11 +169,6 @@ impl Queue {
         true
     }
 
-    /// Arrival of the set that is next.
-    pub(super) fn next_arrival(&self) -> Time {
-        self.entries.front().map_or(Time::NEVER, |entry| entry.arrived)
-    }
-
     /// Lets this be the arrival of what has none.
     pub(super) fn date(&mut self, arrived: Time) {
         let undated = self

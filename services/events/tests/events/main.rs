@@ -18,6 +18,7 @@ mod reconfiguration;
 mod remote;
 mod slow;
 mod timeouts;
+mod urgency;
 mod wire;
 
 use punctual_events::{EventType, topic};
