@@ -19,9 +19,9 @@ pub trait Command: Send + 'static {
     fn cancelled(&mut self, _: Cancellation) {}
 
     /// Called under [`Order::Laxity`](crate::Order::Laxity) when the command can no longer be in time, before
-    /// it is put behind all that can. A command that stands for several pieces of work takes up the one that is
-    /// the most urgent now, and returns its urgency: the first one that can be in time, or else the first one.
-    /// Its level stays. Default: it stands for one.
+    /// it is put behind all that can. A command that stands for several pieces of work takes up the one that
+    /// is the most urgent now, and returns its urgency: the first one that can be in time, or else the first
+    /// one. Its level stays. Default: it stands for one.
     ///
     /// Called with the lock of the dispatcher held: it must be short, and not use the dispatcher.
     fn taken_up(&mut self, now: Time) -> Option<Qos> {

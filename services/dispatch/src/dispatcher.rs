@@ -110,9 +110,9 @@ impl<C: Command> Dispatcher<C> {
     }
 
     /// Changes the urgency of a queued command, for example because other work has taken the place of the
-    /// command's; it keeps its place in the order of arrival, unless [`Qos::released`] is set, and moves to another level if its preemption
-    /// priority becomes that of one, also if the queue there is full. Returns `false` if no queued command is
-    /// it, apart from those that wait to be retried.
+    /// command's; it keeps its place in the order of arrival, unless [`Qos::released`] is set, and moves to
+    /// another level if its preemption priority becomes that of one, also if the queue there is full. Returns
+    /// `false` if no queued command is it, apart from those that wait to be retried.
     ///
     /// Costs time proportional to the number of queued commands. Both functions are called with the lock of
     /// the dispatcher held: they must be short, and must not use the dispatcher.

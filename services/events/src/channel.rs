@@ -186,7 +186,8 @@ impl Core {
         Ok(())
     }
 
-    /// Places consumers anew in the lanes, with the deliveries that wait. New lanes may serve in another order.
+    /// Places consumers anew in the lanes, with the deliveries that wait. New lanes may serve in another
+    /// order.
     fn place(
         self: &Arc<Self>,
         place: impl Fn(&Consumer) -> Option<(Priority, Option<Timing>)>,

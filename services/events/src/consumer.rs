@@ -395,8 +395,8 @@ impl Consumer {
         }
     }
 
-    /// Delivers one batch, or if it has deadlines, the set that arrived then. Returns whether more is queued; the caller then continues, or schedules the
-    /// consumer again.
+    /// Delivers one batch, or if it has deadlines, the set that arrived then. Returns whether more is queued;
+    /// the caller then continues, or schedules the consumer again.
     pub(crate) fn deliver(&self, arrived: Time, limits: &ChannelLimits) -> Delivered {
         let Some((mut events, deadline)) = self.take_set(arrived, limits) else {
             return Delivered::Nothing;

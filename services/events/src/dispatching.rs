@@ -86,8 +86,8 @@ pub(crate) enum Task {
 }
 
 /// Delivery of what a consumer's queue holds. A consumer has at most one: with deadlines, it stands for the
-/// most urgent set of the queue, so that sets of all consumers are served as if each were scheduled by itself,
-/// without memory for each in every lane that the consumer may get.
+/// most urgent set of the queue, so that sets of all consumers are served as if each were scheduled by
+/// itself, without memory for each in every lane that the consumer may get.
 pub(crate) struct Delivery {
     pub(crate) channel: Weak<dyn Serve>,
     pub(crate) consumer: Arc<Consumer>,

@@ -45,8 +45,8 @@ impl FollowedSchedule {
     }
 }
 
-/// The placement of a consumer: that of the most urgent operation whose handle its subscription states, as its
-/// events keep their order; without any, that of the operation of its name.
+/// The placement of a consumer: that of the most urgent operation whose handle its subscription states, as
+/// its events keep their order; without any, that of the operation of its name.
 pub(crate) fn placement(schedule: &impl OperationLevels, consumer: &Consumer) -> Option<Placement> {
     let stated = consumer.qos.rt_infos.iter();
     let stated = stated.filter_map(|rt_info| schedule.placement_of_handle(*rt_info));

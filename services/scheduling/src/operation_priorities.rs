@@ -37,8 +37,8 @@ pub struct OperationPriorities {
 }
 
 impl OperationPriorities {
-    /// Creates priorities without a schedule. `of_level` states that of a level, given its number from 0, which
-    /// is the first to be dispatched; callers call it, so that it must be short and not allocate.
+    /// Creates priorities without a schedule. `of_level` states that of a level, given its number from 0,
+    /// which is the first to be dispatched; callers call it, so that it must be short and not allocate.
     pub fn new(of_level: impl Fn(u32) -> Priority + Send + Sync + 'static) -> Self {
         Self {
             schedule: PiMutex::new(None),

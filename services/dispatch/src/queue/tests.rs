@@ -1,5 +1,5 @@
-//! Commands that stand for several pieces of work, in virtual time: their work is executed in the order that it
-//! has as commands of their own.
+//! Commands that stand for several pieces of work, in virtual time: their work is executed in the order that
+//! it has as commands of their own.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -216,7 +216,7 @@ proptest! {
     }
 }
 
-/// What the late work of a source does not do: hold back what can be in time.
+/// Late work of a source does not hold back work that can be in time.
 #[test]
 fn late_work_lets_all_other_work_pass() {
     let timing = |deadline| Timing {

@@ -265,7 +265,8 @@ fn a_consumer_that_answers_late_is_not_disconnected() {
     assert_eq!(seen.recv_timeout(LONG), Ok(()));
 }
 
-/// One without a queue whose sockets fill, by failed deliveries, and one whose queue in the channel overflows.
+/// One without a queue whose sockets fill, by failed deliveries, and one whose queue in the channel
+/// overflows.
 #[test]
 fn slow_consumers_that_were_disconnected_learn_it() {
     for overflow in [Overflow::DropOldest, Overflow::Disconnect] {
@@ -277,7 +278,9 @@ fn slow_consumers_that_were_disconnected_learn_it() {
         let (host, slow) = (host(lanes.limits(limits).build().unwrap()), client());
         let (callback, Watched { seen, leave }) = gated();
         let tracks = Filter::event(TRACK);
-        let slow_one = remote(&slow, &host).subscribe(&slow.poa, &tracks, callback).unwrap();
+        let slow_one = remote(&slow, &host)
+            .subscribe(&slow.poa, &tracks, callback)
+            .unwrap();
         host.channel.push_octets(TRACK, &[0]).unwrap();
         assert_eq!(seen.recv_timeout(LONG), Ok(vec![0]));
         assert!(slow_one.is_connected().unwrap());

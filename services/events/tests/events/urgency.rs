@@ -134,8 +134,8 @@ fn a_lane_by_arrival_serves_events_with_deadlines_in_their_order() {
     assert_eq!(*delivered.lock().unwrap(), [0, 1, 2, 3, 4, 5, 6]);
 }
 
-/// Floods of consumers with short queues, of which most events are late, on several threads: each is delivered,
-/// cancelled or lost once, whatever rule its queue has, and no consumer is called twice at a time.
+/// Floods of consumers with short queues, of which most events are late, on several threads: each is
+/// delivered, cancelled or lost once, whatever rule its queue has, and no consumer is called twice at a time.
 #[test]
 fn each_event_has_one_fate_on_several_threads() {
     const EVENTS: u32 = 5_000;

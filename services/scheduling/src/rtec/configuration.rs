@@ -43,8 +43,8 @@ pub struct DispatchConfiguration {
 }
 
 impl DispatchConfiguration {
-    /// Takes over the levels, and the operations that have a place in one of them. The deadline of an operation
-    /// is its period; without one, it has none.
+    /// Takes over the levels, and the operations that have a place in one of them. The deadline of an
+    /// operation is its period; without one, it has none.
     pub fn new(levels: &[ConfigInfo], operations: &[RtInfo]) -> Self {
         let mut own = Self {
             orders: levels.iter().map(|level| order(level.dispatching_type)).collect(),

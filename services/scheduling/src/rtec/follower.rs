@@ -22,9 +22,9 @@ use super::{
     },
 };
 
-/// A thread that passes the schedule of an `RtecScheduler::Scheduler` on whenever another one comes into force,
-/// for example to [`EventChannel::follow`] and [`OperationPriorities::follow`]. Dropping it ends the thread;
-/// the schedule that was passed on last stays.
+/// A thread that passes the schedule of an `RtecScheduler::Scheduler` on whenever another one comes into
+/// force, for example to [`EventChannel::follow`] and [`OperationPriorities::follow`]. Dropping it ends the
+/// thread; the schedule that was passed on last stays.
 ///
 /// It asks periodically: TAO's interface has no subscriptions, the scheduler needs to know nobody who follows
 /// it, none of them can delay it or miss a change, and one that is started again is found again. A schedule is
@@ -70,7 +70,7 @@ pub struct ScheduleFollower {
     thread: Option<Thread<()>>,
 }
 
-/// What a [`ScheduleFollower`] has seen so far.
+/// Schedules that a [`ScheduleFollower`] has passed on so far, and failures.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Followed {
     /// Number of schedules that were passed on and adopted.

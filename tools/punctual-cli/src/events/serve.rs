@@ -49,8 +49,8 @@ pub struct Options {
     #[arg(long = "lane", value_name = "PRIORITY[:THREADS]", value_parser = lane)]
     lanes: Vec<Lane>,
     /// Deliver with lanes and priorities of this schedule, in which consumers have the names of operations;
-    /// SIGHUP reads it again. The first level has the highest priority of --lane [default: 32767], or as high a
-    /// one as all levels need, each next level the one below; lanes below these serve all other consumers
+    /// SIGHUP reads it again. The first level has the highest priority of --lane [default: 32767], or as high
+    /// a one as all levels need, each next level the one below; lanes below these serve all other consumers
     #[arg(long, value_name = "FILE", conflicts_with = "dispatching")]
     schedule: Option<PathBuf>,
     /// Like --schedule, with the schedule of a served scheduler (`punctual scheduler serve`, or that of another
