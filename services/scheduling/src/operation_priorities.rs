@@ -73,8 +73,8 @@ impl OperationPriorities {
         Some((self.of_level)(placement.level))
     }
 
-    /// Makes calls with the priority of the operation, which are calls at the thread's own priority if it does
-    /// not run. The thread itself keeps its native priority; give it that of its own operation.
+    /// Makes calls with the priority of the operation, which are calls at the thread's own priority if it
+    /// does not run. The thread itself keeps its native priority; give it that of its own operation.
     pub fn call<R>(&self, rt_info: i32, calls: impl FnOnce() -> R) -> R {
         match self.of(rt_info) {
             Some(priority) => at_priority(priority, calls),

@@ -27,12 +27,11 @@ use super::{
 /// thread; the schedule that was passed on last stays.
 ///
 /// It asks periodically: TAO's interface has no subscriptions, the scheduler needs to know nobody who follows
-/// it, none of them can delay it or miss a change, and one that is started again is found again. A schedule is
-/// passed on one period and one call after it has come into force, at the latest. While nothing changes, each
-/// period costs one call that returns a number (`PunctualScheduling::Scheduler::revision`); a scheduler of
-/// another vendor is asked for levels and operations each time, and also shows what has been set and not been
-/// computed yet. While the scheduler is away, or has computed
-/// nothing yet, the schedule in force stays.
+/// it, none of them can delay it or miss a change, and one that is started again is found again. A schedule
+/// is passed on one period and one call after it has come into force, at the latest. While nothing changes,
+/// each period costs one call that returns a number (`PunctualScheduling::Scheduler::revision`); a scheduler
+/// of another vendor is asked for levels and operations each time, and also shows what has been set and not
+/// been computed yet. While the scheduler is away, or has computed nothing yet, the schedule in force stays.
 ///
 /// [`EventChannel::follow`]: https://docs.rs/punctual-events
 /// [`OperationPriorities::follow`]: crate::OperationPriorities::follow
@@ -117,9 +116,9 @@ impl ScheduleFollower {
     /// Maximum time that a query waits for the scheduler.
     pub const TIMEOUT: Duration = Duration::from_secs(1);
 
-    /// Starts the thread, in the ordinary class, which asks the scheduler at this `IOR:` or `corbaloc:` URL at
-    /// once, and then with this period (1 ms at least). `adopt` is called on it with each schedule that differs
-    /// from the one before; one that it refuses is not passed on again, and the one in force stays.
+    /// Starts the thread, in the ordinary class, which asks the scheduler at this `IOR:` or `corbaloc:` URL
+    /// at once, and then with this period (1 ms at least). `adopt` is called on it with each schedule that
+    /// differs from the one before; one that it refuses is not passed on again, and the one in force stays.
     ///
     /// A scheduler that cannot be reached is no error: after each query that has failed, it is looked for at
     /// the URL again.

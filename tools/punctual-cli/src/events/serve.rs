@@ -53,8 +53,8 @@ pub struct Options {
     /// a one as all levels need, each next level the one below; lanes below these serve all other consumers
     #[arg(long, value_name = "FILE", conflicts_with = "dispatching")]
     schedule: Option<PathBuf>,
-    /// Like --schedule, with the schedule of a served scheduler (`punctual scheduler serve`, or that of another
-    /// vendor), and each new one that it computes
+    /// Like --schedule, with the schedule of a served scheduler (`punctual scheduler serve`, or that of
+    /// another vendor), and each new one that it computes
     #[arg(long, value_name = "URL", conflicts_with_all = ["dispatching", "schedule"])]
     scheduler: Option<String>,
     /// Threads that deliver events
