@@ -37,8 +37,6 @@ struct Waiting {
 struct Work {
     source: Arc<Source>,
     released: Time,
-    /// Whether it stands for all work of its source.
-    stands: bool,
 }
 
 impl Source {
@@ -111,7 +109,6 @@ impl Model {
             command: Work {
                 source: Arc::clone(source),
                 released,
-                stands: self.stands,
             },
             sequence: self.sequence,
             arrival: released,

@@ -98,7 +98,10 @@ struct State {
 }
 
 /// Function that a new schedule is passed to.
-type Adopt = dyn FnMut(&DispatchConfiguration) -> Result<(), Box<dyn Error + Send + Sync>> + Send;
+type Adopt = dyn FnMut(&DispatchConfiguration) -> Result<(), Reason> + Send;
+
+/// Why a schedule is refused.
+type Reason = Box<dyn Error + Send + Sync>;
 
 struct Follower {
     orb: Orb,
@@ -129,7 +132,7 @@ impl ScheduleFollower {
         orb: &Orb,
         url: &str,
         period: Duration,
-        adopt: impl FnMut(&DispatchConfiguration) -> Result<(), Box<dyn Error + Send + Sync>> + Send + 'static,
+        adopt: impl FnMut(&DispatchConfiguration) -> Result<(), Reason> + Send + 'static,
     ) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let mut follower = Follower {
@@ -154,8 +157,8 @@ impl ScheduleFollower {
         self.shared.state.lock().followed.clone()
     }
 
-    /// Returns the function that shows the schedule in force and its counters under this name, as long as this
-    /// exists: computations are the schedules that were passed on.
+    /// Returns the function that shows the schedule in force and its counters under this name, as long as
+    /// this exists: computations are the schedules that were passed on.
     pub fn shown(
         &self,
         name: impl Into<String>,
