@@ -42,12 +42,15 @@ use super::{
 /// use punctual_dispatch::OperationLevels;
 /// use punctual_scheduling::{
 ///     reconfigurable::Strategy,
-///     rtec::{ScheduleFollower, SchedulerServant, idl::{punctual_scheduling, rtec_scheduler::*}},
+///     rtec::{
+///         ScheduleFollower, SchedulerServant,
+///         idl::{punctual_scheduling::SchedulerRef, rtec_scheduler::{CriticalityT, ImportanceT, InfoTypeT}},
+///     },
 /// };
 ///
 /// let orb = Orb::builder().listen("iiop://127.0.0.1").build()?;
 /// let servant = SchedulerServant::new(Strategy::MufFair);
-/// let scheduler: punctual_scheduling::SchedulerRef = orb.root_poa().activate(servant)?;
+/// let scheduler: SchedulerRef = orb.root_poa().activate(servant)?;
 /// let (tell, told) = mpsc::channel();
 /// let (ior, period) = (scheduler.as_object().to_ior(), ScheduleFollower::DEFAULT_PERIOD);
 /// let follower = ScheduleFollower::start(&orb, &ior, period, move |schedule| {
