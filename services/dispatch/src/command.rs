@@ -17,6 +17,17 @@ pub trait Command: Send + 'static {
     /// Called instead of (the rest of) the execution when the command is cancelled. Must be short: the
     /// thread of the level calls it, or the supplier whose command takes its place.
     fn cancelled(&mut self, _: Cancellation) {}
+
+    /// Called under [`Order::Laxity`](crate::Order::Laxity) when the command can no longer be in time, before
+    /// it is put behind all that can. A command that stands for several pieces of work takes up the one that
+    /// is the most urgent now, and returns its urgency: the first one that can be in time, or else the first
+    /// one. Its level stays. Default: it stands for one.
+    ///
+    /// Called with the lock of the dispatcher held: it must be short, and not use the dispatcher.
+    fn taken_up(&mut self, now: Time) -> Option<Qos> {
+        let _ = now;
+        None
+    }
 }
 
 impl<F: FnMut(&Execution) -> Result<(), Hopeless> + Send + 'static> Command for F {
@@ -32,6 +43,10 @@ impl Command for Box<dyn Command> {
 
     fn cancelled(&mut self, cancellation: Cancellation) {
         (**self).cancelled(cancellation);
+    }
+
+    fn taken_up(&mut self, now: Time) -> Option<Qos> {
+        (**self).taken_up(now)
     }
 }
 
@@ -76,6 +91,9 @@ pub struct Qos {
     pub importance: i32,
     /// Whether policies may [spare](SheddingPolicy::sparing_critical) it.
     pub is_critical: bool,
+    /// Time from which it waits, which decides among commands that are equal otherwise, and alone under
+    /// [`Order::Arrival`](crate::Order::Arrival); [`Time::NEVER`]: when it is dispatched.
+    pub released: Time,
 }
 
 impl Qos {
@@ -87,6 +105,7 @@ impl Qos {
             execution_time: Duration::ZERO,
             importance: 0,
             is_critical: false,
+            released: Time::NEVER,
         }
     }
 
@@ -117,6 +136,17 @@ impl Qos {
     pub const fn critical(mut self) -> Self {
         self.is_critical = true;
         self
+    }
+
+    /// Sets the time from which the command waits, on the monotonic clock.
+    pub const fn released(mut self, released: Time) -> Self {
+        self.released = released;
+        self
+    }
+
+    /// Whether the command misses its deadline even if it begins now.
+    pub fn is_hopeless(&self, now: Time) -> bool {
+        self.timed_work().is_hopeless(Duration::ZERO, now)
     }
 
     pub(crate) fn timed_work(&self) -> TimedWork {

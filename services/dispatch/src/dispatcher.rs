@@ -9,6 +9,7 @@ use std::{
 };
 
 use punctual_os::{PiMutex, PiMutexGuard, TaskId, Thread, clock::later, lock};
+use punctual_sched::dynamic::Time;
 
 use crate::{
     Cancellation, Command, DispatchError, LevelStatistics, Overflow, Qos, Rejected, Rejection,
@@ -47,8 +48,9 @@ impl<C: Command> Dispatcher<C> {
     /// # Errors
     /// The command, if its queue is full (under [`Overflow::Block`]: for the whole time), or if the
     /// dispatcher has been shut down.
-    pub fn dispatch(&self, command: C, qos: Qos) -> Result<(), Rejected<C>> {
+    pub fn dispatch(&self, command: C, mut qos: Qos) -> Result<(), Rejected<C>> {
         let arrival = now();
+        qos.released = qos.released.min(arrival);
         let mut state = self.shared.state.lock();
         let mut wait = None;
         let (place, dropped) = loop {
@@ -108,9 +110,9 @@ impl<C: Command> Dispatcher<C> {
     }
 
     /// Changes the urgency of a queued command, for example because other work has taken the place of the
-    /// command's; it keeps its place in the order of arrival, and moves to another level if its preemption
-    /// priority becomes that of one, also if the queue there is full. Returns `false` if no queued command is
-    /// it, apart from those that wait to be retried.
+    /// command's; it keeps its place in the order of arrival, unless [`Qos::released`] is set, and moves to
+    /// another level if its preemption priority becomes that of one, also if the queue there is full. Returns
+    /// `false` if no queued command is it, apart from those that wait to be retried.
     ///
     /// Costs time proportional to the number of queued commands. Both functions are called with the lock of
     /// the dispatcher held: they must be short, and must not use the dispatcher.
@@ -121,7 +123,11 @@ impl<C: Command> Dispatcher<C> {
         let Some((mut queued, former)) = found else {
             return false;
         };
+        let released = queued.qos.released;
         change(&mut queued.command, &mut queued.qos);
+        if queued.qos.released == Time::NEVER {
+            queued.qos.released = released;
+        }
         let (place, _) = state.route(queued.qos.preemption_priority);
         let slot = &mut state.slots[place];
         slot.queue.adopt(queued, None);

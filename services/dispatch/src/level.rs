@@ -38,7 +38,7 @@ pub struct Level {
 /// Order in which the commands of a level are executed. Corresponds to Kokyu's `Dispatching_Type_t`.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Order {
-    /// Order of arrival (`FIFO`, `STATIC_DISPATCHING`).
+    /// Order of arrival (`FIFO`, `STATIC_DISPATCHING`), which is that of [`Qos::released`](crate::Qos).
     #[default]
     Arrival,
     /// The earliest deadline first (`DEADLINE`), also if it has passed, as under
@@ -51,6 +51,8 @@ pub enum Order {
     /// Commands that can no longer be in time, whose laxity is negative, come last, in the same order: first,
     /// they would make others late as well. This is the order of
     /// [`MaximumUrgencyFirst`](punctual_sched::dynamic::MaximumUrgencyFirst) among equally critical work.
+    /// A command that stands for several pieces of work goes on to the next one that can
+    /// ([`Command::taken_up`](crate::Command::taken_up)).
     /// Those that [`Level::shedding`] cancels are cancelled at once. Source: \[Gill 2004\] section 3.2.
     Laxity,
 }

@@ -17,6 +17,13 @@ pub trait OperationLevels {
 
     /// Returns level and timing of an operation; `None`: it does not run, or there is none of this name.
     fn placement_of(&self, operation: &str) -> Option<Placement>;
+
+    /// Returns the same of the operation with this handle of an `RT_Info`, by which clients of TAO's
+    /// scheduling service name operations. Default: no operation has a handle.
+    fn placement_of_handle(&self, rt_info: i32) -> Option<Placement> {
+        let _ = rt_info;
+        None
+    }
 }
 
 /// Level and timing of an operation.
@@ -76,6 +83,7 @@ impl Timing {
             execution_time: self.execution_time,
             importance: self.importance,
             is_critical: self.is_critical,
+            released: release,
         }
     }
 }

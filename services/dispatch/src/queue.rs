@@ -8,7 +8,7 @@ use std::{
 
 use punctual_sched::dynamic::{SheddingPoint, SheddingPolicy, Time};
 
-use crate::{Level, Order, Qos};
+use crate::{Command, Level, Order, Qos};
 
 /// A command in a queue.
 #[derive(Debug)]
@@ -20,6 +20,12 @@ pub(crate) struct Queued<C> {
     /// Time from which its deadline was stated; a retry has as long again.
     pub(crate) arrival: Time,
     pub(crate) retries: u32,
+}
+
+impl<C> Queued<C> {
+    fn order_of_arrival(&self) -> (Time, u64) {
+        (self.qos.released, self.sequence)
+    }
 }
 
 /// Next action of a thread.
@@ -52,7 +58,7 @@ pub(crate) struct Queue<C> {
 /// The greatest is the next one.
 #[derive(Debug)]
 struct Ranked<C> {
-    rank: Reverse<(Time, Reverse<i32>, u64)>,
+    rank: Reverse<(Time, Reverse<i32>, Time, u64)>,
     queued: Queued<C>,
 }
 
@@ -86,62 +92,23 @@ impl<C> Queue<C> {
     }
 
     pub(crate) fn push(&mut self, queued: Queued<C>) {
+        self.ready.push(self.ranked(queued));
+    }
+
+    fn ranked(&self, queued: Queued<C>) -> Ranked<C> {
         let (time, importance) = match self.order {
             Order::Arrival => (Time(0), 0),
             Order::Deadline => (queued.qos.deadline, queued.qos.importance),
             // Laxities shrink alike while commands wait: the order of the latest beginnings is theirs.
             Order::Laxity => (latest_beginning(&queued.qos), queued.qos.importance),
         };
-        let rank = Reverse((time, Reverse(importance), queued.sequence));
-        self.ready.push(Ranked { rank, queued });
+        Ranked::new(time, importance, queued)
     }
 
     /// Takes the next deferred command whose time has come.
     fn take_due(&mut self, now: Time) -> Option<Queued<C>> {
         let first = self.deferred.peek_mut()?;
         (first.rank.0.0 <= now).then(|| PeekMut::pop(first).queued)
-    }
-
-    /// Takes the next command at this time.
-    pub(crate) fn next(&mut self, now: Time, shedding: SheddingPolicy) -> Next<C> {
-        while let Some(due) = self.take_due(now) {
-            self.push(due);
-        }
-        if self.order == Order::Laxity && !self.set_aside(now, shedding) {
-            return Next::SetAside;
-        }
-        let first = self.ready.pop().or_else(|| self.hopeless.pop());
-        let Some(Ranked { queued, .. }) = first else {
-            return Next::Wait(self.deferred.peek().map(|first| first.rank.0.0));
-        };
-        let work = queued.qos.timed_work();
-        if !shedding.sheds(&work, Duration::ZERO, now, SheddingPoint::Dispatch) {
-            return Next::Execute(queued);
-        }
-        match self.retry(queued, now, shedding) {
-            Ok(()) => Next::Deferred,
-            Err(queued) => Next::Cancel(queued),
-        }
-    }
-
-    /// Sets hopeless commands aside that are executed nevertheless: with their negative laxity they would
-    /// make those late that can still be in time. Returns `false` if there may be more of them.
-    ///
-    /// The first one that the policy cancels stays first, so that it frees its place at once.
-    fn set_aside(&mut self, now: Time, shedding: SheddingPolicy) -> bool {
-        for _ in 0..SET_ASIDE_AT_ONCE {
-            let Some(first) = self.ready.peek_mut() else {
-                return true;
-            };
-            let work = first.queued.qos.timed_work();
-            if !work.is_hopeless(Duration::ZERO, now)
-                || shedding.sheds(&work, Duration::ZERO, now, SheddingPoint::Dispatch)
-            {
-                return true;
-            }
-            self.hopeless.push(PeekMut::pop(first));
-        }
-        false
     }
 
     /// Defers a hopeless command to its next attempt; returns it if it has none left.
@@ -158,8 +125,7 @@ impl<C> Queue<C> {
         queued.retries += 1;
         queued.qos.deadline = begins + queued.qos.deadline.since(queued.arrival);
         queued.arrival = begins;
-        let rank = Reverse((begins, Reverse(0), queued.sequence));
-        self.deferred.push(Ranked { rank, queued });
+        self.deferred.push(Ranked::new(begins, 0, queued));
         Ok(())
     }
 
@@ -173,11 +139,11 @@ impl<C> Queue<C> {
             .iter()
             .chain(&self.hopeless)
             .chain(&self.deferred)
-            .map(|any| any.queued.sequence)
+            .map(|any| any.queued.order_of_arrival())
             .min()?;
         [&mut self.ready, &mut self.hopeless, &mut self.deferred]
             .into_iter()
-            .find_map(|heap| remove(heap, |queued| queued.sequence == oldest))
+            .find_map(|heap| remove(heap, |queued| queued.order_of_arrival() == oldest))
     }
 
     /// Takes a command out of the middle, unless it is deferred.
@@ -201,10 +167,7 @@ impl<C> Queue<C> {
     pub(crate) fn adopt(&mut self, queued: Queued<C>, begins: Option<Time>) {
         match begins {
             None => self.push(queued),
-            Some(begins) => {
-                let rank = Reverse((begins, Reverse(0), queued.sequence));
-                self.deferred.push(Ranked { rank, queued });
-            }
+            Some(begins) => self.deferred.push(Ranked::new(begins, 0, queued)),
         }
         // What exceeds the level's capacity can be moved without memory, too. Heaps without any are not used.
         let all = self.len();
@@ -213,6 +176,59 @@ impl<C> Queue<C> {
                 heap.reserve(all - heap.len());
             }
         }
+    }
+}
+
+impl<C: Command> Queue<C> {
+    /// Takes the next command at this time.
+    pub(crate) fn next(&mut self, now: Time, shedding: SheddingPolicy) -> Next<C> {
+        while let Some(due) = self.take_due(now) {
+            self.push(due);
+        }
+        if self.order == Order::Laxity && !self.set_aside(now, shedding) {
+            return Next::SetAside;
+        }
+        let first = self.ready.pop().or_else(|| self.hopeless.pop());
+        let Some(Ranked { queued, .. }) = first else {
+            return Next::Wait(self.deferred.peek().map(|first| first.rank.0.0));
+        };
+        let work = queued.qos.timed_work();
+        if !shedding.sheds(&work, Duration::ZERO, now, SheddingPoint::Dispatch) {
+            return Next::Execute(queued);
+        }
+        match self.retry(queued, now, shedding) {
+            Ok(()) => Next::Deferred,
+            Err(queued) => Next::Cancel(queued),
+        }
+    }
+
+    /// Sets hopeless commands aside that are executed nevertheless: with their negative laxity they would
+    /// make those late that can still be in time. Those with other work that can be in time stay. Returns
+    /// `false` if there may be more of them.
+    ///
+    /// The first one that the policy cancels stays first, so that it frees its place at once.
+    fn set_aside(&mut self, now: Time, shedding: SheddingPolicy) -> bool {
+        for _ in 0..SET_ASIDE_AT_ONCE {
+            let Some(first) = self.ready.peek_mut() else {
+                return true;
+            };
+            let qos = &first.queued.qos;
+            if !qos.is_hopeless(now)
+                || shedding.sheds(&qos.timed_work(), Duration::ZERO, now, SheddingPoint::Dispatch)
+            {
+                return true;
+            }
+            let mut queued = PeekMut::pop(first).queued;
+            if let Some(most_urgent) = queued.command.taken_up(now) {
+                queued.qos = most_urgent;
+            }
+            let ranked = self.ranked(queued);
+            match ranked.queued.qos.is_hopeless(now) {
+                true => self.hopeless.push(ranked),
+                false => self.ready.push(ranked),
+            }
+        }
+        false
     }
 }
 
@@ -229,6 +245,14 @@ fn latest_beginning(qos: &Qos) -> Time {
     match qos.deadline {
         Time::NEVER => Time::NEVER,
         deadline => deadline - qos.execution_time,
+    }
+}
+
+impl<C> Ranked<C> {
+    fn new(time: Time, importance: i32, queued: Queued<C>) -> Self {
+        let (released, sequence) = queued.order_of_arrival();
+        let rank = Reverse((time, Reverse(importance), released, sequence));
+        Self { rank, queued }
     }
 }
 
@@ -251,3 +275,6 @@ impl<C> PartialEq for Ranked<C> {
 }
 
 impl<C> Eq for Ranked<C> {}
+
+#[cfg(test)]
+mod tests;

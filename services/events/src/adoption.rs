@@ -5,18 +5,23 @@ use std::sync::Arc;
 use punctual::Priority;
 use punctual_dispatch::OperationLevels;
 
-use crate::{EventChannel, EventError, Lane, dispatching::NewLanes, schedule::Places};
+use crate::{
+    EventChannel, EventError, Lane,
+    dispatching::NewLanes,
+    schedule::{Places, placement},
+};
 
 impl EventChannel {
     /// Adopts a schedule, such as a `ReconfigurableScheduler`, or `ScheduledDispatcher::scheduler` after each
     /// change: each of its levels becomes a lane, which serves in the order that the schedule states, and
-    /// each consumer with the name of an operation gets the priority of the operation's level, and the
+    /// each consumer with the name of an operation, or with its
+    /// [handle](crate::SubscriptionBuilder::rt_info), gets the priority of the operation's level, and the
     /// operation's timing with its period as [deadline](crate::SubscriptionBuilder::deadline). `lane`
     /// describes the lane of a level, given its number from 0, which is the first to be dispatched;
     /// [`Lane::descending`] is what most programs need.
     ///
     /// As with [`Self::reconfigure`], no event is lost or overtaken; what waited without a deadline gets one
-    /// as if it arrived now. Consumers outside the schedule, which are those of other names and those whose
+    /// as if it arrived now. Consumers outside the schedule, which name no operation of it, and those whose
     /// operations do not run, keep their priorities, but never use a lane of the schedule: the lanes of the
     /// channel below it stay, and serve them as if there were no others; if there are none, a lane with one
     /// thread of [`Priority::MIN`] does. If nothing runs, nothing changes.
@@ -90,9 +95,9 @@ impl EventChannel {
         }
         let followed = Arc::new((schedule, lane));
         let own = Arc::clone(&followed);
-        let places: Arc<Places> = Arc::new(move |name| {
+        let places: Arc<Places> = Arc::new(move |consumer| {
             let (schedule, lane) = &*own;
-            let placement = schedule.placement_of(name)?;
+            let placement = placement(schedule, consumer)?;
             Some((lane(placement.level).priority, placement.timing))
         });
         let before = self.core.schedule.replace(Some(places));
@@ -113,7 +118,7 @@ impl EventChannel {
         });
         self.core
             .reconfigure(NewLanes::Schedule(lanes.collect()), |consumer| {
-                let placement = schedule.placement_of(&consumer.name)?;
+                let placement = placement(schedule, consumer)?;
                 Some((lane(placement.level).priority, Some(placement.timing)))
             })
     }

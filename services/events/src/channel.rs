@@ -153,7 +153,7 @@ impl EventChannel {
         self.core.schedule.replace(None);
         let lanes = NewLanes::Own(lanes.into_iter().collect());
         self.core.reconfigure(lanes, |consumer| {
-            priority(consumer).map(|priority| (priority, None))
+            priority(&consumer.statistics()).map(|priority| (priority, None))
         })
     }
 
@@ -179,15 +179,20 @@ impl Core {
     pub(crate) fn reconfigure(
         self: &Arc<Self>,
         lanes: NewLanes,
-        place: impl Fn(&ConsumerStatistics) -> Option<(Priority, Option<Timing>)>,
+        place: impl Fn(&Consumer) -> Option<(Priority, Option<Timing>)>,
     ) -> Result<(), EventError> {
         self.threads.reconfigure(lanes, &self.limits)?;
-        self.place(place);
+        self.place(place, true);
         Ok(())
     }
 
-    /// Places consumers anew in the lanes, with the deliveries that wait.
-    fn place(self: &Arc<Self>, place: impl Fn(&ConsumerStatistics) -> Option<(Priority, Option<Timing>)>) {
+    /// Places consumers anew in the lanes, with the deliveries that wait. New lanes may serve in another
+    /// order.
+    fn place(
+        self: &Arc<Self>,
+        place: impl Fn(&Consumer) -> Option<(Priority, Option<Timing>)>,
+        are_new: bool,
+    ) {
         let mut exceeding = Vec::new();
         {
             let mut subscriptions = self.subscriptions.lock();
@@ -198,9 +203,9 @@ impl Core {
                 while self.offer_next(&backlog, &mut exceeding) {}
             }
             for consumer in subscriptions.consumers() {
-                let (priority, timing) = place(&consumer.statistics()).unwrap_or((consumer.priority(), None));
+                let (priority, timing) = place(consumer).unwrap_or((consumer.priority(), None));
                 let level = self.threads.level(priority, timing.is_some());
-                if consumer.reconfigure(priority, level, timing) {
+                if consumer.reconfigure(priority, level, timing) || (are_new && consumer.is_timed()) {
                     self.threads.reschedule(consumer);
                 }
             }
@@ -315,7 +320,7 @@ impl Core {
                 return Err(EventError::Destroyed);
             }
             // Under the lock: neither lanes nor schedule change between this and the routes.
-            let (priority, timing) = match self.schedule.place(consumer.name()) {
+            let (priority, timing) = match self.schedule.place(&consumer) {
                 Some((priority, timing)) => (priority, Some(timing)),
                 None => (consumer.priority(), None),
             };
@@ -342,11 +347,12 @@ impl Core {
 
     /// Names a consumer, and gives it the place that the schedule has for this name.
     pub(crate) fn name_consumer(self: &Arc<Self>, consumer: &Consumer, name: &str) {
-        if consumer.set_name(name) && self.schedule.place(name).is_some() {
-            self.place(|one| {
-                let (priority, timing) = self.schedule.place(name).filter(|_| one.id == consumer.id)?;
+        if consumer.set_name(name) && self.schedule.place(consumer).is_some() {
+            let place = |one: &Consumer| {
+                let (priority, timing) = self.schedule.place(one).filter(|_| one.id == consumer.id)?;
                 Some((priority, Some(timing)))
-            });
+            };
+            self.place(place, false);
         }
     }
 

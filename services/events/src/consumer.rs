@@ -68,6 +68,8 @@ pub(crate) struct ConsumerQos {
     pub(crate) is_gateway: bool,
     /// Timing of its deliveries.
     pub(crate) timing: Timing,
+    /// Handles of its operations in a schedule; they precede its name.
+    pub(crate) rt_infos: Vec<i32>,
 }
 
 /// Timing of deliveries without a deadline.
@@ -118,6 +120,8 @@ struct State {
     due: Vec<Option<Instant>>,
     queue: Queue,
     timing: Timing,
+    /// Whether the scheduled delivery waits behind all that can be in time, as none of the queue can.
+    is_late: bool,
     /// Events of the filter's last answer.
     passed: Vec<Arc<Event>>,
     /// Events that are being delivered; `None` while a thread has them.
@@ -175,6 +179,7 @@ impl Consumer {
             due,
             queue: Queue::new(qos.queue, qos.octets),
             timing: qos.timing,
+            is_late: false,
             passed: Vec::new(),
             delivering: Some(Vec::new()),
             is_suspended: false,
@@ -245,15 +250,25 @@ impl Consumer {
     /// quality of service of the delivery. `None`: nothing waits.
     pub(crate) fn next_delivery(&self) -> Option<(Time, Qos)> {
         let state = self.state.lock();
-        if state.queue.is_empty() {
-            return None;
-        }
+        let arrived = state.queue.first_arrival(|_| true)?;
         if self.is_timed() {
-            let arrived = state.queue.next_arrival();
             return Some((arrived, state.timing.qos(self.level(), arrived)));
         }
         let importance = i32::from(self.priority().value());
         Some((Time::NEVER, Qos::new(self.level()).importance(importance)))
+    }
+
+    /// As [`next_delivery`](Self::next_delivery), of the oldest set that can still be in time. Without any, of
+    /// the oldest one, and the delivery that is scheduled waits behind all that can be in time.
+    pub(crate) fn most_urgent_delivery(&self, now: Time) -> Option<(Time, Qos)> {
+        let mut state = self.state.lock();
+        let State { queue, timing, .. } = &*state;
+        let qos = |arrived| timing.qos(self.level(), arrived);
+        let in_time = queue.first_arrival(|arrived| !qos(arrived).is_hopeless(now));
+        let arrived = in_time.or(queue.first_arrival(|_| true))?;
+        let delivery = (arrived, qos(arrived));
+        state.is_late = in_time.is_none();
+        Some(delivery)
     }
 
     /// Queries whether a consumer of another process exists; returns whether it is dead.
@@ -363,6 +378,7 @@ impl Consumer {
             false => Time::NEVER,
         };
         state.queue.push_set(passed, size, arrived);
+        let was_late = std::mem::take(&mut state.is_late);
         match self.exit {
             Exit::Receiver => {
                 if let Some(waker) = state.waker.take() {
@@ -372,17 +388,17 @@ impl Consumer {
                 Offered::Queued
             }
             Exit::Sink(_) => match std::mem::replace(&mut state.queue.is_scheduled, true) {
-                true if replaces => Offered::Replaced,
+                true if replaces || was_late => Offered::Replaced,
                 true => Offered::Queued,
                 false => Offered::Schedule,
             },
         }
     }
 
-    /// Delivers one set or batch. Returns whether more is queued; the caller then continues, or schedules the
-    /// consumer again.
-    pub(crate) fn deliver(&self, limits: &ChannelLimits) -> Delivered {
-        let Some((mut events, deadline)) = self.take_set(limits) else {
+    /// Delivers one batch, or if it has deadlines, the set that arrived then. Returns whether more is queued;
+    /// the caller then continues, or schedules the consumer again.
+    pub(crate) fn deliver(&self, arrived: Time, limits: &ChannelLimits) -> Delivered {
+        let Some((mut events, deadline)) = self.take_set(arrived, limits) else {
             return Delivered::Nothing;
         };
         let result = match &self.exit {
@@ -420,11 +436,14 @@ impl Consumer {
 
     /// Drops the set that arrived then instead of delivering it; returns whether more is queued.
     pub(crate) fn give_up(&self, arrived: Time, limits: &ChannelLimits) -> bool {
-        if self.next_delivery().is_none_or(|(next, _)| next > arrived) {
-            // Overflow has removed it. What is next may still be in time.
-            return self.state.lock().has_more() == Delivered::More;
+        {
+            let mut state = self.state.lock();
+            if !state.queue.has(arrived) {
+                // Overflow has removed it. What is next may still be in time.
+                return state.has_more() == Delivered::More;
+            }
         }
-        let Some((mut events, _)) = self.take_set(limits) else {
+        let Some((mut events, _)) = self.take_set(arrived, limits) else {
             return false;
         };
         let number = events.len() as u64;
@@ -440,19 +459,28 @@ impl Consumer {
         state.has_more() == Delivered::More
     }
 
-    /// Takes the next set or batch, with its deadline. `None`: nothing waits, or another thread delivers.
-    fn take_set(&self, limits: &ChannelLimits) -> Option<(Vec<Arc<Event>>, Time)> {
+    /// Takes the next batch, or if it has deadlines, the set that arrived then, with its deadline. `None`:
+    /// nothing waits, or another thread delivers.
+    fn take_set(&self, arrived: Time, limits: &ChannelLimits) -> Option<(Vec<Arc<Event>>, Time)> {
         let mut state = self.state.lock();
         let mut events = state.delivering.take()?;
-        let (batch, deadline) = match self.is_timed() {
-            true => (1, state.queue.next_arrival() + state.timing.deadline),
-            false => (limits.batch, Time::NEVER),
+        state.is_late = false;
+        let deadline = match (state.is_connected, self.is_timed()) {
+            (false, _) => None,
+            (true, true) => {
+                let arrived = state.queue.take_of(arrived, &mut events);
+                arrived.map(|arrived| arrived + state.timing.deadline)
+            }
+            (true, false) => {
+                let took = state.queue.take(limits.batch, limits.octets.batch, &mut events);
+                took.then_some(Time::NEVER)
+            }
         };
-        if !state.is_connected || !state.queue.take(batch, limits.octets.batch, &mut events) {
+        let Some(deadline) = deadline else {
             state.queue.is_scheduled = false;
             state.delivering = Some(events);
             return None;
-        }
+        };
         drop(state);
         self.room.notify_all();
         Some((events, deadline))

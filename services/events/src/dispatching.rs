@@ -65,8 +65,8 @@ pub(crate) struct Mapping(Arc<dyn Fn(Priority) -> Option<Scheduling> + Send + Sy
 
 /// The deliverer to a consumer: the channel.
 pub(crate) trait Serve: Send + Sync {
-    /// Delivers up to `turn` sets or batches.
-    fn serve(self: Arc<Self>, consumer: &Arc<Consumer>, turn: usize);
+    /// Delivers up to `turn` batches, or if the consumer has deadlines, the set that arrived then.
+    fn serve(self: Arc<Self>, consumer: &Arc<Consumer>, arrived: Time, turn: usize);
 
     /// Offers what waits in the backlog of this level.
     fn catch_up(self: Arc<Self>, level: u32);
@@ -85,7 +85,9 @@ pub(crate) enum Task {
     },
 }
 
-/// Delivery of what a consumer's queue holds. A consumer has at most one.
+/// Delivery of what a consumer's queue holds. A consumer has at most one: with deadlines, it stands for the
+/// most urgent set of the queue, so that sets of all consumers are served as if each were scheduled by
+/// itself, without memory for each in every lane that the consumer may get.
 pub(crate) struct Delivery {
     pub(crate) channel: Weak<dyn Serve>,
     pub(crate) consumer: Arc<Consumer>,
@@ -100,7 +102,7 @@ impl Command for Task {
                 if let Some(channel) = delivery.channel.upgrade() {
                     // Each set has a deadline of its own.
                     let turn = if delivery.consumer.is_timed() { 1 } else { TURN };
-                    channel.serve(&delivery.consumer, turn);
+                    channel.serve(&delivery.consumer, delivery.arrived, turn);
                 }
             }
             Self::Offer { channel, level } => {
@@ -119,6 +121,15 @@ impl Command for Task {
         {
             channel.give_up(&delivery.consumer, delivery.arrived);
         }
+    }
+
+    fn taken_up(&mut self, now: Time) -> Option<Qos> {
+        let Self::Deliver(delivery) = self else {
+            return None;
+        };
+        let (arrived, qos) = delivery.consumer.most_urgent_delivery(now)?;
+        delivery.arrived = arrived;
+        Some(qos)
     }
 }
 

@@ -54,7 +54,7 @@ pub enum EventError {
     /// A level of a schedule has the lowest priority, so that no lane below serves consumers outside it.
     #[error(
         "the schedule has a lane of priority 0, and consumers that are not in it need one below its lanes; \
-         give its first level a higher priority"
+         give its first level a priority of at least the number of its levels"
     )]
     NoLaneBelow,
     /// A lane has a shedding policy that does not fit events: with checkpoints or retries.

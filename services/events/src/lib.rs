@@ -84,6 +84,7 @@ pub use identity::Seen;
 pub use limits::{ChannelLimits, ConsumerTolerance, GatewayLimits, OctetLimits};
 pub use publisher::Publisher;
 pub use remote::{RemoteChannel, RemoteSubscription, RemoteSubscriptionBuilder, RemoteSupplier};
+pub use rtec::rtec_event_comm::EventView;
 pub use servants::Served;
 pub use settings::{Dispatching, Lane, Overflow};
 pub use statistics::{ChannelStatistics, ConsumerStatistics, Refusals, Undelivered};

@@ -93,6 +93,7 @@ impl RemoteChannel {
             channel: self.clone(),
             filter: filter.clone(),
             queue: None,
+            rt_info: 0,
         }
     }
 
@@ -104,15 +105,18 @@ impl RemoteChannel {
         is_gateway: bool,
         callback: impl Fn(&[EventView<'_>]) + Send + Sync + 'static,
     ) -> Result<RemoteSubscription, EventError> {
-        self.connect_queued(poa, filter, is_gateway, None, callback)
+        let qos = ConsumerQos {
+            dependencies: filter.to_dependencies(),
+            is_gateway,
+        };
+        self.connect_queued(poa, &qos, None, callback)
     }
 
     /// Like [`connect`](Self::connect), for a callback that only fills the queue, if there is one.
     fn connect_queued(
         &self,
         poa: &Poa,
-        filter: &Filter,
-        is_gateway: bool,
+        qos: &ConsumerQos,
         queue: Option<Arc<Queue>>,
         callback: impl Fn(&[EventView<'_>]) + Send + Sync + 'static,
     ) -> Result<RemoteSubscription, EventError> {
@@ -123,10 +127,6 @@ impl RemoteChannel {
             receive: callback,
             is_over: Arc::clone(&is_over),
         })?;
-        let qos = ConsumerQos {
-            dependencies: filter.to_dependencies(),
-            is_gateway,
-        };
         let subscription = RemoteSubscription {
             proxy,
             poa: poa.clone(),
@@ -134,7 +134,7 @@ impl RemoteChannel {
             is_over,
             queue,
         };
-        let connected = subscription.proxy.connect_push_consumer(Some(&consumer), &qos);
+        let connected = subscription.proxy.connect_push_consumer(Some(&consumer), qos);
         connected.map_err(|error| EventError::Refused(error.to_string()))?;
         subscription.check_priority()?;
         Ok(subscription)
@@ -201,6 +201,7 @@ pub struct RemoteSubscriptionBuilder {
     channel: RemoteChannel,
     filter: Filter,
     queue: Option<(usize, Overflow)>,
+    rt_info: i32,
 }
 
 impl RemoteSubscriptionBuilder {
@@ -219,6 +220,15 @@ impl RemoteSubscriptionBuilder {
         self
     }
 
+    /// Names the operation that the events start by its handle in the scheduling service, such as
+    /// `RtecScheduler::Scheduler::create` returns: the schedule that the channel
+    /// [follows](crate::EventChannel::follow) gives this consumer its priority. TAO's channels take it, too.
+    /// Default: 0, none.
+    pub fn rt_info(mut self, handle: i32) -> Self {
+        self.rt_info = handle;
+        self
+    }
+
     /// Subscribes, as [`RemoteChannel::subscribe`] does.
     ///
     /// # Errors
@@ -233,15 +243,19 @@ impl RemoteSubscriptionBuilder {
             channel,
             filter,
             queue,
+            rt_info,
         } = self;
+        let mut qos = ConsumerQos {
+            dependencies: filter.to_dependencies(),
+            is_gateway: false,
+        };
+        qos.dependencies.iter_mut().for_each(|one| one.rt_info = rt_info);
         let Some((events, overflow)) = queue else {
-            return channel.subscribe(poa, &filter, callback);
+            return channel.connect_queued(poa, &qos, None, callback);
         };
         let queue = Arc::new(Queue::start(poa, &filter, (events, overflow), callback)?);
         let filled = Arc::clone(&queue);
-        channel.connect_queued(poa, &filter, false, Some(queue), move |events| {
-            filled.push(events)
-        })
+        channel.connect_queued(poa, &qos, Some(queue), move |events| filled.push(events))
     }
 }
 

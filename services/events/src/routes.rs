@@ -282,6 +282,7 @@ mod tests {
             overflow: Overflow::DropNewest,
             is_gateway: false,
             timing: UNTIMED,
+            rt_infos: Vec::new(),
         };
         let tree = FilterTree::new(&filter);
         let consumer = Consumer::new(id, qos, tree, Exit::Receiver, &Arc::default());

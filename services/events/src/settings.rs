@@ -38,9 +38,9 @@ pub struct Lane {
     pub priority: Priority,
     /// Number of threads, at least 1.
     pub threads: usize,
-    /// Order in which its consumers are served, each by the event that was its oldest when it was queued. By
-    /// deadline or laxity, those with a [deadline](crate::SubscriptionBuilder::deadline) come first; by
-    /// laxity, those whose event can no longer be in time come last of all.
+    /// Order in which events of consumers with a [deadline](crate::SubscriptionBuilder::deadline) are served; by
+    /// deadline or laxity, before all consumers without. By laxity, events that can no longer be in time come
+    /// last of all, also behind later ones of the same consumer.
     pub order: Order,
     /// Treatment of events that can no longer meet the deadline of their consumer. Policies with checkpoints
     /// or retries are refused ([`EventError::Shedding`](crate::EventError::Shedding)).

@@ -88,6 +88,7 @@ impl<C: Content> SubscriptionBuilder<C> {
             overflow: core.default_queue.overflow,
             is_gateway: false,
             timing: UNTIMED,
+            rt_infos: Vec::new(),
         };
         Self {
             core,
@@ -121,6 +122,33 @@ impl<C: Content> SubscriptionBuilder<C> {
     /// Sets the name that statistics show.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.qos.name = name.into();
+        self
+    }
+
+    /// Names the operation that the events start by its handle of an `RT_Info`: a schedule that the channel
+    /// [adopts](EventChannel::adopt) or [follows](EventChannel::follow) gives it priority and timing. The
+    /// handle precedes the [name](Self::name); 0 is none. As `rt_info` of the dependencies of TAO's
+    /// `ConsumerQOS`.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use punctual::Priority;
+    /// use punctual_events::{EventChannel, EventType, Filter, Lane};
+    /// use punctual_scheduling::reconfigurable::*;
+    ///
+    /// let ms = Duration::from_millis;
+    /// let mut scheduler = ReconfigurableScheduler::new(Strategy::Rms);
+    /// let display = scheduler.add(Operation::new("display", Criticality::Low).tuple(ms(100), ms(1)))?;
+    /// scheduler.compute();
+    ///
+    /// let channel = EventChannel::builder().lane(Priority::MIN, 1).build()?;
+    /// channel.follow(scheduler, Lane::descending(Priority::MAX))?;
+    /// let events = channel.subscribe_to(Filter::event(EventType(17))).rt_info(display.handle());
+    /// assert_eq!(events.each(|_| {})?.statistics().priority, Priority::MAX);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn rt_info(mut self, handle: i32) -> Self {
+        self.qos.rt_infos = Vec::from_iter(Some(handle).filter(|handle| *handle != 0));
         self
     }
 

@@ -19,7 +19,9 @@
 //! | Check the deadlines, and find a change that meets them | [`Model`], [`Refusal`], [`Advice`] |
 //! | Choose among the rates of operations at run time | [`reconfigurable`] |
 //! | Dispatch operations as it decides, also after changes | [`ScheduledDispatcher`] |
+//! | Call operations with the priorities that it decides | [`OperationPriorities`] |
 //! | The same as a CORBA object, for TAO's clients | [`rtec`] |
+//! | Follow the schedule of such an object | [`rtec::ScheduleFollower`] |
 //! | Simulate it | [`Schedule::to_scenario`] |
 //!
 //! # The file
@@ -36,6 +38,7 @@ mod error;
 mod host;
 mod lanes;
 mod model;
+mod operation_priorities;
 mod orb_settings;
 mod pool;
 mod processors;
@@ -57,6 +60,7 @@ pub use client_scheduler::ClientScheduler;
 pub use error::{SchedulingError, UnknownName};
 pub use host::{Host, HostOrder, Processor, Protocol, Resource};
 pub use model::Model;
+pub use operation_priorities::OperationPriorities;
 pub use orb_settings::{OrbLimits, OrbSettings};
 pub use pool::{Lane, Pool};
 pub use punctual_toml::{BadSpan, FileError, Span};

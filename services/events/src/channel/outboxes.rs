@@ -29,6 +29,7 @@ impl Core {
             overflow: self.default_queue.overflow,
             is_gateway: true,
             timing: UNTIMED,
+            rt_infos: Vec::new(),
         };
         let consumer = self.subscribe(filter, qos, Exit::Receiver)?;
         let new = Arc::new(ChannelOutbox::new(name, consumer, self.limits.octets.batch));

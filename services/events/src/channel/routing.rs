@@ -19,6 +19,9 @@ use crate::{
     rtec::rtec_event_comm::{Event, EventView},
 };
 
+/// Before the arrival of any event: the oldest one is meant.
+const OLDEST: Time = Time(0);
+
 impl Core {
     pub(super) fn routes(&self, subscriptions: &Subscriptions) -> Arc<Routes> {
         let backlog = |consumer: &Consumer| {
@@ -174,7 +177,7 @@ impl Core {
     fn schedule(self: &Arc<Self>, consumer: &Arc<Consumer>) {
         let channel: Weak<Self> = Arc::downgrade(self);
         if !self.threads.schedule(channel, consumer) {
-            Arc::clone(self).serve(consumer, usize::MAX);
+            Arc::clone(self).serve(consumer, OLDEST, usize::MAX);
         }
     }
 }
@@ -192,13 +195,13 @@ impl Serve for Core {
         }
     }
 
-    fn serve(self: Arc<Self>, consumer: &Arc<Consumer>, turn: usize) {
+    fn serve(self: Arc<Self>, consumer: &Arc<Consumer>, arrived: Time, turn: usize) {
         // Events that wait may be more urgent than those in the queues of the lane's consumers.
         if let Some(backlog) = self.threads.backlog(consumer.level()) {
             self.offer_waiting(&backlog, backlog.len());
         }
         for _ in 0..turn {
-            match consumer.deliver(&self.limits) {
+            match consumer.deliver(arrived, &self.limits) {
                 Delivered::More => {}
                 Delivered::Nothing => return,
                 Delivered::Disconnect => return self.expel(consumer),

@@ -20,7 +20,8 @@ struct Entry {
     event: Arc<Event>,
     /// Whether the next entry belongs to the same set.
     continues: bool,
-    /// When it arrived; [`Time::NEVER`] if the consumer had no deadline then.
+    /// When it arrived, or the one before, if that was later; [`Time::NEVER`] if the consumer had no deadline
+    /// then.
     arrived: Time,
 }
 
@@ -90,6 +91,10 @@ impl Queue {
 
     /// Appends a set, which fits.
     pub(super) fn push_set(&mut self, events: &mut Vec<Arc<Event>>, size: Size, arrived: Time) {
+        let arrived = match self.entries.back() {
+            Some(before) if before.arrived != Time::NEVER => before.arrived.max(arrived),
+            _ => arrived,
+        };
         let last = events.len();
         for (index, event) in events.drain(..).enumerate() {
             let continues = index + 1 < last;
@@ -101,6 +106,41 @@ impl Queue {
         }
         self.octets += size.octets;
         self.high_water = self.high_water.max(self.entries.len());
+    }
+
+    /// Moves the set that arrived then to `out`, or else the next one; returns its arrival. `None`: there is
+    /// none.
+    pub(super) fn take_of(&mut self, arrived: Time, out: &mut Vec<Arc<Event>>) -> Option<Time> {
+        let place = match self.first_since(arrived) {
+            place if place < self.entries.len() => place,
+            _ => 0,
+        };
+        let arrived = self.entries.get(place)?.arrived;
+        // Not the first one only under laxity, where those before it are late.
+        while let Some(entry) = self.entries.remove(place) {
+            self.octets -= octets(&entry.event);
+            out.push(entry.event);
+            if !entry.continues {
+                break;
+            }
+        }
+        Some(arrived)
+    }
+
+    fn first_since(&self, arrived: Time) -> usize {
+        self.entries.partition_point(|entry| entry.arrived < arrived)
+    }
+
+    /// Whether a set waits that arrived then.
+    pub(super) fn has(&self, arrived: Time) -> bool {
+        let first = self.entries.get(self.first_since(arrived));
+        first.is_some_and(|entry| entry.arrived == arrived)
+    }
+
+    /// Arrival of the first set that passes, where all sets after one that passes do.
+    pub(super) fn first_arrival(&self, passes: impl Fn(Time) -> bool) -> Option<Time> {
+        let place = self.entries.partition_point(|entry| !passes(entry.arrived));
+        self.entries.get(place).map(|entry| entry.arrived)
     }
 
     /// Moves the next set, or single events up to `batch` and up to the one with which they have so many
@@ -127,11 +167,6 @@ impl Queue {
             out.extend(self.take_one());
         }
         true
-    }
-
-    /// Arrival of the set that is next.
-    pub(super) fn next_arrival(&self) -> Time {
-        self.entries.front().map_or(Time::NEVER, |entry| entry.arrived)
     }
 
     /// Lets this be the arrival of what has none.

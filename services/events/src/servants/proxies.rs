@@ -155,6 +155,7 @@ impl ProxyPushSupplier for SupplierHandle {
             overflow: core.default_queue.overflow,
             is_gateway: qos.is_gateway,
             timing: UNTIMED,
+            rt_infos: rt_infos(&qos),
         };
         let timed = consumer.as_object().with_timeout(core.limits.send_timeout);
         let exit = Exit::Sink(Box::new(RemoteConsumer {
@@ -178,6 +179,15 @@ impl ProxyPushSupplier for SupplierHandle {
     fn resume_connection(&self) -> Result<(), SystemException> {
         self.suspend(false)
     }
+}
+
+/// The handles that a subscription states, each once; 0 is none.
+fn rt_infos(qos: &ConsumerQosView<'_>) -> Vec<i32> {
+    let stated = qos.dependencies.iter().map(|one| one.rt_info);
+    let mut stated: Vec<_> = stated.filter(|rt_info| *rt_info != 0).collect();
+    stated.sort_unstable();
+    stated.dedup();
+    stated
 }
 
 impl NamedSupplier for SupplierHandle {

@@ -131,6 +131,7 @@ fn a_consumer_whose_proxy_ends_while_it_connects_leaves_nothing_behind() {
         overflow: Overflow::DropOldest,
         is_gateway: false,
         timing: UNTIMED,
+        rt_infos: Vec::new(),
     };
     let subscribed = core.subscribe(Filter::every_event(), qos, Exit::Receiver);
     assert!(proxy.end_unconnected());

@@ -16,11 +16,11 @@ use punctual_scheduling::reconfigurable::*;
 
 use crate::{ALARM, TRACK};
 
-const MS: Duration = Duration::from_millis(1);
-const SHEDS: SheddingPolicy = SheddingPolicy::before_dispatch().sparing_critical();
+pub const MS: Duration = Duration::from_millis(1);
+pub const SHEDS: SheddingPolicy = SheddingPolicy::before_dispatch().sparing_critical();
 
 /// A channel with one lane of one thread.
-fn channel(order: Order, shedding: SheddingPolicy) -> EventChannel {
+pub fn channel(order: Order, shedding: SheddingPolicy) -> EventChannel {
     let lane = Lane {
         order,
         shedding,
@@ -30,12 +30,12 @@ fn channel(order: Order, shedding: SheddingPolicy) -> EventChannel {
     EventChannel::builder().dispatching(dispatching).build().unwrap()
 }
 
-fn events(channel: &EventChannel, event_type: EventType) -> SubscriptionBuilder<punctual_events::Events> {
+pub fn events(channel: &EventChannel, event_type: EventType) -> SubscriptionBuilder<punctual_events::Events> {
     channel.subscribe_to(Filter::event(event_type))
 }
 
 /// Keeps the thread of the lane until the sender is used or dropped.
-fn blocked(channel: &EventChannel) -> (Subscription, mpsc::Sender<()>) {
+pub fn blocked(channel: &EventChannel) -> (Subscription, mpsc::Sender<()>) {
     const BLOCK: EventType = EventType(99);
     let (release, released) = mpsc::channel();
     let released = Mutex::new(released);
@@ -49,9 +49,9 @@ fn blocked(channel: &EventChannel) -> (Subscription, mpsc::Sender<()>) {
     (blocks.unwrap(), release)
 }
 
-type Noted = Arc<Mutex<Vec<u8>>>;
+pub type Noted = Arc<Mutex<Vec<u8>>>;
 
-fn note(noted: &Noted, event: &punctual_events::rtec::rtec_event_comm::Event) {
+pub fn note(noted: &Noted, event: &punctual_events::rtec::rtec_event_comm::Event) {
     noted.lock().unwrap().push(event.data.payload[0]);
 }
 

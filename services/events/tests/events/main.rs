@@ -6,6 +6,7 @@ mod datagrams;
 mod deadlines;
 mod delivery;
 mod federation;
+mod following;
 mod fuzzed;
 mod fuzzed_datagrams;
 mod hostile;
@@ -17,6 +18,7 @@ mod reconfiguration;
 mod remote;
 mod slow;
 mod timeouts;
+mod urgency;
 mod wire;
 
 use punctual_events::{EventType, topic};

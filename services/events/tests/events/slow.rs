@@ -264,3 +264,32 @@ fn a_consumer_that_answers_late_is_not_disconnected() {
     host.channel.push_octets(TRACK, &[0]).unwrap();
     assert_eq!(seen.recv_timeout(LONG), Ok(()));
 }
+
+/// One without a queue whose sockets fill, by failed deliveries, and one whose queue in the channel
+/// overflows.
+#[test]
+fn slow_consumers_that_were_disconnected_learn_it() {
+    for overflow in [Overflow::DropOldest, Overflow::Disconnect] {
+        let limits = ChannelLimits {
+            send_timeout: Duration::from_millis(20),
+            ..ChannelLimits::default()
+        };
+        let lanes = EventChannel::builder().lane(Priority::MIN, 1).queue(4, overflow);
+        let (host, slow) = (host(lanes.limits(limits).build().unwrap()), client());
+        let (callback, Watched { seen, leave }) = gated();
+        let tracks = Filter::event(TRACK);
+        let slow_one = remote(&slow, &host)
+            .subscribe(&slow.poa, &tracks, callback)
+            .unwrap();
+        host.channel.push_octets(TRACK, &[0]).unwrap();
+        assert_eq!(seen.recv_timeout(LONG), Ok(vec![0]));
+        assert!(slow_one.is_connected().unwrap());
+        let large = vec![1; 1 << 19];
+        eventually("disconnected", || {
+            host.channel.push_octets(TRACK, &large).unwrap();
+            host.channel.statistics().disconnected == 1
+        });
+        assert!(!slow_one.is_connected().unwrap());
+        drop(leave);
+    }
+}

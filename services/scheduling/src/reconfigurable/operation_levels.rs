@@ -36,4 +36,8 @@ impl OperationLevels for ReconfigurableScheduler {
     fn placement_of(&self, operation: &str) -> Option<Placement> {
         self.placement(self.lookup(operation)?)
     }
+
+    fn placement_of_handle(&self, rt_info: i32) -> Option<Placement> {
+        self.placement(OperationId::of_handle(rt_info)?)
+    }
 }

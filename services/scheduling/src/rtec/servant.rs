@@ -365,6 +365,10 @@ impl Own for SchedulerServant {
         Ok(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
     }
 
+    fn revision(&self) -> Result<u64, SystemException> {
+        Ok(self.table().revision)
+    }
+
     fn anomalies(&self) -> Result<SchedulingAnomalySet, SystemException> {
         Ok(self.table().anomalies.iter().map(described).collect())
     }

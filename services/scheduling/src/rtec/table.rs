@@ -3,6 +3,7 @@
 use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
+    time::{SystemTime, UNIX_EPOCH},
 };
 
 use super::{
@@ -31,6 +32,8 @@ pub(super) struct Table {
     /// Findings of the last computation.
     pub(super) anomalies: Vec<Anomaly>,
     pub(super) watched: Arc<WatchedSchedules>,
+    /// Begins with the time, so that a scheduler that was started again has another one.
+    pub(super) revision: u64,
 }
 
 /// A schedule, which stands until another computation succeeds.
@@ -60,6 +63,7 @@ impl Table {
             in_force: None,
             anomalies: Vec::new(),
             watched,
+            revision: started(),
         }
     }
 
@@ -78,13 +82,13 @@ impl Table {
             .map_err(|_| Refusal::DuplicateName)?;
         self.described
             .push((Attributes::unset(), RtInfoEnabledTypeT::RtInfoEnabled));
-        Ok(handle(id))
+        Ok(id.handle())
     }
 
     pub(super) fn lookup(&self, name: &str) -> Result<i32, Refusal> {
         self.scheduler
             .lookup(name)
-            .map(handle)
+            .map(OperationId::handle)
             .ok_or(Refusal::UnknownTask)
     }
 
@@ -140,7 +144,7 @@ impl Table {
     pub(super) fn clear_all_but(&mut self, kept: &HashSet<i32>) -> Result<(), Refusal> {
         for number in 0..self.described.len() as u32 {
             let id = OperationId(number);
-            if !kept.contains(&handle(id)) {
+            if !kept.contains(&id.handle()) {
                 let enabled = self.operation(id).enabled;
                 self.described[number as usize].0 = Attributes::unset();
                 self.redefine(id, Attributes::unset().operation(Vec::new(), enabled))?;
@@ -235,6 +239,7 @@ impl Table {
                 .collect(),
             utilization: self.scheduler.utilization(),
         });
+        self.revision += 1;
         Ok(())
     }
 
@@ -337,11 +342,8 @@ impl Table {
     }
 
     fn id(&self, handle: i32) -> Result<OperationId, Refusal> {
-        let number = u32::try_from(handle)
-            .ok()
-            .and_then(|handle| handle.checked_sub(1));
-        let known = number.filter(|number| (*number as usize) < self.described.len());
-        known.map(OperationId).ok_or(Refusal::UnknownTask)
+        let known = OperationId::of_handle(handle).filter(|id| (id.0 as usize) < self.described.len());
+        known.ok_or(Refusal::UnknownTask)
     }
 
     pub(super) fn known_pair(
@@ -379,16 +381,18 @@ impl Table {
     }
 }
 
+/// Nanoseconds of the calendar.
+fn started() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or_default()
+}
+
 fn refusal_for(objection: &Anomaly) -> Refusal {
     match objection {
         Anomaly::Cycle(_) => Refusal::CyclicDependencies,
         Anomaly::Unresolved { .. } => Refusal::UnresolvedLocalDependencies,
         _ => Refusal::UtilizationBoundExceeded,
     }
-}
-
-fn handle(id: OperationId) -> i32 {
-    i32::try_from(id.0 + 1).unwrap_or(i32::MAX)
 }
 
 /// Creates the description of an enabled dependency.

@@ -3,6 +3,7 @@
 mod advice;
 mod dispatching;
 mod files;
+mod following;
 mod inspection;
 mod lane_threads;
 mod reconfigurable;

@@ -1,15 +1,17 @@
-//! The schedule of a served channel: read from a file, and read again at SIGHUP.
+//! The schedule of a served channel: read from a file, and again at SIGHUP, or that of a served scheduler.
 
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use punctual::{Orb, Priority};
+use punctual::{Orb, Priority, ResolveError};
+use punctual_dispatch::OperationLevels;
 use punctual_events::{EventChannel, Lane};
 use punctual_scheduling::{
     WatchedSchedules,
     reconfigurable::{OperationId, ReconfigurableScheduler, Severity, Strategy},
+    rtec::ScheduleFollower,
 };
 use punctual_system::signals::Reload;
 
@@ -89,15 +91,68 @@ impl<'c> Scheduled<'c> {
         let running = (0..).take(all).filter(runs).count();
         let warnings = anomalies.iter().filter(|one| one.severity() >= Severity::Warning);
         let warnings: String = warnings.map(|one| format!("\n  {one}")).collect();
-        let followed = self
-            .channel
-            .follow(scheduler.clone(), Lane::descending(self.highest));
+        let highest = with_room(self.highest, levels);
+        let followed = self.channel.follow(scheduler.clone(), Lane::descending(highest));
         followed.map_err(|error| refused(format!("{file}: {error}")))?;
         self.watched.adopted(&scheduler);
         let levels = counted(levels as u64, "lane");
         Ok(format!(
-            "Schedule {file}: {levels} from priority {} down, {running} of {all} operations run.{warnings}",
-            self.highest
+            "Schedule {file}: {levels} from priority {highest} down, {running} of {all} operations run.{warnings}"
         ))
+    }
+}
+
+/// The priority of the first of so many levels, below the last of which there is a lane for others: this one,
+/// or as many as that takes.
+fn with_room(highest: Priority, levels: usize) -> Priority {
+    let least = i16::try_from(levels)
+        .ok()
+        .and_then(|levels| Priority::new(levels).ok());
+    highest.max(least.unwrap_or(Priority::MAX))
+}
+
+/// Lets the channel follow the schedule of a scheduler object, shows it under the channel's name, and reports
+/// each change on standard output, and each failure on standard error.
+pub fn follow(
+    url: &str,
+    name: &str,
+    orb: &Orb,
+    channel: &EventChannel,
+    highest: Priority,
+) -> Result<ScheduleFollower, Failed> {
+    // A scheduler that is not there may come; a wrong address stays wrong.
+    if let Err(
+        error @ (ResolveError::Url(_) | ResolveError::UnknownInitialReference(_) | ResolveError::Nil),
+    ) = orb.resolve_object(url)
+    {
+        return Err(Failed::Refused(format!("--scheduler {url}: {error}")));
+    }
+    let (own, from) = (channel.clone(), url.to_owned());
+    let follower = ScheduleFollower::start(orb, url, ScheduleFollower::DEFAULT_PERIOD, move |schedule| {
+        let levels = schedule.level_count();
+        let highest = with_room(highest, levels as usize);
+        own.follow(schedule.clone(), Lane::descending(highest))
+            .inspect_err(|error| eprintln!("error: {from}: {error}\nThe schedule in force stays."))?;
+        let levels = counted(levels.into(), "lane");
+        println!("Schedule of {from}: {levels} from priority {highest} down.");
+        Ok(())
+    })?;
+    channel.show_scheduler(follower.shown(name));
+    orb.inspect_scheduler(follower.shown(name));
+    Ok(follower)
+}
+
+/// Failures that have been reported.
+#[derive(Default)]
+pub struct Failures(bool);
+
+impl Failures {
+    /// Reports on standard error that the scheduler stops answering, once until it answers again.
+    pub fn report(&mut self, follower: &ScheduleFollower) {
+        let failure = follower.followed().failure;
+        if let Some(failure) = failure.as_ref().filter(|_| !self.0) {
+            eprintln!("error: the scheduler does not answer: {failure}\nThe schedule in force stays.");
+        }
+        self.0 = failure.is_some();
     }
 }

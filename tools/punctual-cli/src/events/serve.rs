@@ -7,7 +7,10 @@ use punctual::{Inspection, Orb, Poa, Priority, PriorityModel};
 use punctual_events::{ChannelBuilder, ChannelLimits, Dispatching, EventChannel, Lane, Overflow};
 use punctual_system::signals::Termination;
 
-use super::{Failed, SLICE, schedule::Scheduled};
+use super::{
+    Failed, SLICE,
+    schedule::{self, Failures, Scheduled},
+};
 use crate::arguments::priority;
 
 pub const HELP: &str = "\
@@ -16,6 +19,7 @@ Examples:
   punctual events serve --lane 0 --lane 32767 --queue 1024 --overflow block:100
   punctual events serve --listen iiop://192.0.2.1:2830 --name Plant --dispatching thread-per-consumer
   punctual events serve --schedule FILE.toml           and `kill -HUP PID` when the file has changed
+  punctual events serve --scheduler corbaloc::localhost:2811/Scheduler
 
 In another terminal:
   punctual events tail
@@ -45,10 +49,14 @@ pub struct Options {
     #[arg(long = "lane", value_name = "PRIORITY[:THREADS]", value_parser = lane)]
     lanes: Vec<Lane>,
     /// Deliver with lanes and priorities of this schedule, in which consumers have the names of operations;
-    /// SIGHUP reads it again. The first level has the highest priority of --lane [default: 32767], each next
-    /// level the one below; lanes below these serve all other consumers
+    /// SIGHUP reads it again. The first level has the highest priority of --lane [default: 32767], or as high
+    /// a one as all levels need, each next level the one below; lanes below these serve all other consumers
     #[arg(long, value_name = "FILE", conflicts_with = "dispatching")]
     schedule: Option<PathBuf>,
+    /// Like --schedule, with the schedule of a served scheduler (`punctual scheduler serve`, or that of
+    /// another vendor), and each new one that it computes
+    #[arg(long, value_name = "URL", conflicts_with_all = ["dispatching", "schedule"])]
+    scheduler: Option<String>,
     /// Threads that deliver events
     #[arg(long, value_enum, default_value = "lanes")]
     dispatching: Who,
@@ -107,16 +115,23 @@ pub fn run(options: &Options) -> Result<(), Failed> {
         .as_deref()
         .map(|file| Scheduled::start(file, &options.name, &orb, &channel, highest));
     let scheduled = scheduled.transpose()?;
+    let followed = options.scheduler.as_deref();
+    let followed = followed.map(|url| schedule::follow(url, &options.name, &orb, &channel, highest));
+    let followed = followed.transpose()?;
     println!("{address}");
     println!("{}", described(options, &lanes));
     if let Some((_, said)) = &scheduled {
         println!("{said}");
     }
+    let mut failures = Failures::default();
     thread::scope(|scope| {
         scope.spawn(|| orb.run());
         while termination.requested().is_none() {
             if let Some((scheduled, _)) = &scheduled {
                 scheduled.reload_if_requested();
+            }
+            if let Some(follower) = &followed {
+                failures.report(follower);
             }
             thread::sleep(SLICE);
         }

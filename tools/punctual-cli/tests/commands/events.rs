@@ -1,6 +1,7 @@
 //! `punctual events`: a channel, and its clients, in processes of their own.
 
 mod gateway;
+mod schedules;
 mod zenoh;
 
 use std::{
