@@ -17,6 +17,10 @@ fn main() -> Result<(), punctual_build::Error> {
     into("client", configure().client_only()).compile(&station)?;
     into("server", configure().server_only()).compile(&station)?;
     configure()
+        .attribute("records", "#[derive(serde::Deserialize, serde::Serialize)]")
+        .attribute("records::Record::frame", "#[serde(with = \"crate::octets\")]")
+        .compile(&["idl/records.idl"])?;
+    configure()
         .include_dir("idl/include")
         .define("WITH_LIMITS", "1")
         // What other code defines.

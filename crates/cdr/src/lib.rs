@@ -39,6 +39,8 @@ mod map;
 mod primitive;
 mod reference;
 mod sequence;
+#[cfg(feature = "serde")]
+mod serde;
 mod text;
 mod value;
 mod wide;

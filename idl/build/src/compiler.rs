@@ -117,17 +117,21 @@ impl Builder {
     }
 
     /// Adds attributes, such as `#[derive(serde::Serialize)]`, to the Rust type of a struct, enum, union,
-    /// exception, value type with a state, or boxed value. The name of a module or interface stands for all
-    /// types declared in it, and `::` for all. The forms that borrow from a message do not get them.
+    /// exception, value type with a state, or boxed value, or to a member of a struct, exception or state. The
+    /// name of a module or interface stands for all types declared in it, and `::` for all. The forms that
+    /// borrow from a message do not get them.
     ///
-    /// `name` is scoped, like `Lab::Sample`. [`Self::compile`] fails if no file has such a type, or if
-    /// `attribute` is not made of outer attributes.
+    /// `name` is scoped, like `Lab::Sample` or `Lab::Sample::value`. [`Self::compile`] fails if no file has such
+    /// a type or member, or if `attribute` is not made of outer attributes.
     ///
     /// ```
     /// let idl = std::env::temp_dir().join("punctual-build-attribute.idl");
     /// std::fs::write(&idl, "module lab { struct Sample { long value; }; };")?;
-    /// let compiled = punctual_build::configure().attribute("lab", "#[derive(Eq)]").generate(&idl)?;
-    /// assert!(compiled.rust.contains("#[derive(Eq)]"));
+    /// let compiled = punctual_build::configure()
+    ///     .attribute("lab", "#[derive(Eq)]")
+    ///     .attribute("lab::Sample::value", "#[doc(alias = \"reading\")]")
+    ///     .generate(&idl)?;
+    /// assert!(compiled.rust.contains("#[derive(Eq)]") && compiled.rust.contains("\"reading\""));
     /// # std::fs::remove_file(&idl)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -24,8 +24,17 @@ pub fn check_attribute(text: &str) -> Result<(), String> {
 
 /// The attributes of a type.
 pub(crate) fn of(scoped_name: &str, attributes: &[(String, String)]) -> TokenStream {
-    let of_type = attributes.iter().filter(|(name, _)| is_within(scoped_name, name));
-    let parsed = of_type.flat_map(|(_, text)| {
+    parsed(attributes, |name| is_within(scoped_name, name))
+}
+
+/// The attributes of a member, which only its own name stands for.
+pub(crate) fn of_member(scoped_name: &str, attributes: &[(String, String)]) -> TokenStream {
+    parsed(attributes, |name| name == scoped_name)
+}
+
+fn parsed(attributes: &[(String, String)], is_wanted: impl Fn(&str) -> bool) -> TokenStream {
+    let wanted = attributes.iter().filter(|(name, _)| is_wanted(name));
+    let parsed = wanted.flat_map(|(_, text)| {
         let parsed = Attribute::parse_outer.parse_str(text);
         parsed.unwrap_or_else(|error| panic!("attribute `{text}`: {error}"))
     });

@@ -45,9 +45,9 @@ pub struct Settings {
     /// `ResponseHandler`; of an interface, all that have a reply. Names of nothing have no effect:
     /// [`deferrable`] lists those of a specification.
     pub deferred: Vec<String>,
-    /// Attributes of generated structs, enums, unions and exceptions, with the scoped name of the type or of
-    /// what contains it (empty: all types). Names of nothing have no effect: [`attributable`] lists the
-    /// types.
+    /// Attributes of generated structs, enums, unions, exceptions and their members, with the scoped name of
+    /// the type, of what contains it (empty: all types), or of the member. Names of nothing have no effect:
+    /// [`attributable`] lists types and members.
     pub attributes: Vec<(String, String)>,
     /// For the scoped name of a module (empty: the global scope), the Rust path of the module that declares
     /// what included files declare in it. Names of nothing have no effect: [`included`] lists the modules.
@@ -113,7 +113,7 @@ pub fn generate(specification: &hir::Specification, settings: &Settings) -> Resu
     Ok(format!("{HEADER}{}", print::file(tokens, ALLOWED)))
 }
 
-/// Scoped names of the types that can have [attributes](Settings::attributes).
+/// Scoped names of the types and members that can have [attributes](Settings::attributes).
 pub fn attributable(specification: &hir::Specification) -> Vec<String> {
     let has_attributes = |definition: &&hir::Definition| {
         use hir::DefinitionKind::{Bitmask, Bitset, Enum, Exception, Struct, Union};
@@ -124,9 +124,22 @@ pub fn attributable(specification: &hir::Specification) -> Vec<String> {
         is_data || lower::is_concrete(definition)
     };
     let types = specification.definitions.iter().filter(has_attributes);
-    types
-        .map(|definition| definition.scoped_name.to_string())
-        .collect()
+    let names = types.flat_map(|definition| {
+        let of_member = |member: &hir::Member| format!("{}::{}", definition.scoped_name, member.name);
+        let members = members(definition).into_iter().map(of_member);
+        std::iter::once(definition.scoped_name.to_string()).chain(members)
+    });
+    names.collect()
+}
+
+/// Members of a struct or exception, and of the state of a value type.
+fn members(definition: &hir::Definition) -> Vec<&hir::Member> {
+    match &definition.kind {
+        hir::DefinitionKind::Struct(item) => item.members.iter().collect(),
+        hir::DefinitionKind::Exception(item) => item.members.iter().collect(),
+        hir::DefinitionKind::ValueType(item) => item.state.iter().map(|(_, member)| member).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// Scoped names of the modules in which included files declare something, for [`Settings::external`]; an

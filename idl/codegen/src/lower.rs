@@ -253,11 +253,10 @@ impl Lowering<'_> {
 
     /// A member of a struct, exception or value type, not boxed.
     fn member(&self, definition: &hir::Definition, member: &hir::Member, scope: &mut Scope) -> Member {
+        let scoped_name = format!("{}::{}", definition.scoped_name, member.name);
         Member {
-            docs: documentation(
-                &member.doc,
-                format!("{}::{}", definition.scoped_name, member.name),
-            ),
+            attributes: attributes::of_member(&scoped_name, &self.settings.attributes),
+            docs: documentation(&member.doc, scoped_name),
             name: scope.claim(&snake(&member.name)),
             idl: member.name.clone(),
             of: self.ty(&member.ty),

@@ -256,6 +256,7 @@ pub struct Struct {
 #[derive(Debug)]
 pub struct Member {
     pub docs: Documentation,
+    pub attributes: TokenStream,
     pub name: String,
     /// Name in IDL.
     pub idl: String,

@@ -40,7 +40,8 @@ pub fn definition(place: &Place<'_>, item: &Struct) -> TokenStream {
             identifier(&member.name),
             place.member(member),
         );
-        quote!(#docs pub #name: #of,)
+        let attributes = &member.attributes;
+        quote!(#docs #attributes pub #name: #of,)
     });
     let by_hand = item
         .members

@@ -103,7 +103,11 @@ fn concrete(place: &Place<'_>, item: &ValueType, state: &ValueState) -> TokenStr
             place.member(member),
         );
         let value = constants::default(place, member);
-        (quote!(#docs #visibility #name: #of,), quote!(#name: #value,))
+        let attributes = &member.attributes;
+        (
+            quote!(#docs #attributes #visibility #name: #of,),
+            quote!(#name: #value,),
+        )
     });
     let (members, defaults): (Vec<_>, Vec<_>) = base.chain(members).unzip();
     let names = names_of(state);

@@ -3,6 +3,7 @@
 #![deny(warnings, missing_docs)]
 
 mod memory_orb;
+mod octets;
 mod value_types;
 
 pub use memory_orb::MemoryOrb;
@@ -90,6 +91,11 @@ pub mod together {
 /// Code generated from `idl/type_codes.idl`.
 pub mod type_codes {
     include!(concat!(env!("OUT_DIR"), "/type_codes.rs"));
+}
+
+/// Code generated from `idl/records.idl`.
+pub mod records {
+    include!(concat!(env!("OUT_DIR"), "/records.rs"));
 }
 
 /// Code generated from `idl/value_base.idl`.
