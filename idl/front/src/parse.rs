@@ -464,7 +464,8 @@ impl<'a> Parser<'a> {
                 );
                 self.report(
                     Diagnostic::new(Code::KeywordAsIdentifier, token.span, message).with_help(format!(
-                        "write `{keyword}` for the keyword; a name is escaped as `_{}`",
+                        "write `{keyword}` for the keyword; a name is escaped as `_{}`, or accepted with \
+                         `--warn IDL0031`",
                         token.text
                     )),
                 );

@@ -142,6 +142,9 @@ impl Resolver<'_> {
         if let Some(integer) = self.integer_of_idl_4(name) {
             return Some(integer);
         }
+        if let Some(of_the_orb) = self.undeclared_orb_type(name) {
+            return Some(of_the_orb);
+        }
         let entity = self.lookup(name)?;
         if let Entity::Definition(id) = entity {
             match &self.spec[id].kind {
