@@ -52,7 +52,7 @@ impl<'t> Layout<'t> {
             self.separated = piece.breaks > 1;
         }
         match piece.kind {
-            Kind::Directive => {
+            Kind::Verbatim => {
                 self.end_line();
                 self.separated = piece.breaks > 1;
                 self.separate();
@@ -181,6 +181,10 @@ impl<'t> Layout<'t> {
         if is_comment(before) || is_comment(piece) {
             return true;
         }
+        if before.text.ends_with('>') && piece.text.starts_with('>') {
+            // `>>` is one token, `> >` are two.
+            return true;
+        }
         let closes_angle = |text: &str| matches!(text, ">" | ">>") && self.angles > 0;
         match (before.text, piece.text) {
             (_, "," | ";" | ")" | "]" | "[") | ("(" | "[" | "@" | "~", _) => false,
@@ -237,11 +241,10 @@ impl<'t> Layout<'t> {
         self.separated = false;
     }
 
-    /// Writes a line, broken behind commas in parentheses if it is too long.
+    /// Writes a line, broken behind commas if it is too long.
     fn write(&mut self, line: &[(Piece<'_>, bool)], indent: usize) {
         let breaks = indent + self.width(line) > WIDTH;
         let mut column = 0;
-        let mut nesting = 0_usize;
         let begin = |text: &mut String, indent: usize| {
             text.extend(std::iter::repeat_n(' ', indent));
             indent
@@ -251,7 +254,7 @@ impl<'t> Layout<'t> {
             // Up to the next place at which the line may be broken.
             let unit = line[number..].iter().position(|(piece, _)| piece.text == ",");
             let unit = unit.map_or(line.len(), |comma| number + comma + 1);
-            let behind_comma = number > 0 && line[number - 1].0.text == "," && nesting > 0;
+            let behind_comma = number > 0 && line[number - 1].0.text == ",";
             if breaks && behind_comma && column + 1 + self.width(&line[number..unit]) > WIDTH {
                 self.text.push('\n');
                 column = begin(&mut self.text, indent + CONTINUED);
@@ -261,11 +264,6 @@ impl<'t> Layout<'t> {
             }
             self.text.push_str(&comment_lines(piece, indent));
             column += piece.text.chars().count();
-            match piece.text {
-                "(" => nesting += 1,
-                ")" => nesting = nesting.saturating_sub(1),
-                _ => {}
-            }
         }
         self.text.push('\n');
     }

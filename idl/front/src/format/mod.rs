@@ -8,8 +8,6 @@ mod pieces;
 
 use std::fmt;
 
-use pieces::Piece;
-
 /// Why a text cannot be formatted: a comment or literal is not closed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Unclosed {
@@ -31,9 +29,12 @@ impl fmt::Display for Unclosed {
 
 impl std::error::Error for Unclosed {}
 
-/// Returns the text in the standard format: four spaces for each level, one declaration per line, at most
-/// 100 columns where parameters can be broken, at most one empty line in a row. Formatting twice changes
-/// nothing.
+/// Returns the text in the standard format: four spaces for each level, one declaration per line, at most one
+/// empty line in a row. Lines longer than 100 columns are broken behind commas; one without commas, or with a
+/// comment behind its end, remains longer. Formatting twice changes nothing.
+///
+/// Directives, and lines with text that is no IDL (as between `#if 0` and `#endif`), stay as they are. So
+/// does a whole text if the new one had other tokens, directives or comments for the compiler.
 ///
 /// ```
 /// let text = "module M{interface Valve:Device{void open(in   double part)raises(Stuck);};};";
@@ -49,29 +50,31 @@ impl std::error::Error for Unclosed {}
 /// ```
 ///
 /// # Errors
-/// A comment, a string or a character is not closed.
+/// A comment is not closed; or a string or a character, outside conditional directives.
 pub fn format(text: &str) -> Result<String, Unclosed> {
-    let pieces = pieces::split(text).map_err(|offset| Unclosed {
+    // A backslash at the end continues the line that follows.
+    let ended = text.ends_with('\\').then(|| text.to_owned() + "\n");
+    let ended = ended.as_deref().unwrap_or(text);
+    let laid_out = |text: &str| pieces::split(text).map(|pieces| layout::lay_out(&pieces));
+    let mut formatted = laid_out(ended).map_err(|offset| Unclosed {
         offset,
         line: text[..offset].matches('\n').count() + 1,
     })?;
-    let formatted = layout::lay_out(&pieces);
-    // Text that is not IDL, such as `#`, may have another meaning on other lines: it stays unchanged.
-    let is_same = pieces::split(&formatted).is_ok_and(|after| {
-        let words = |of: &[Piece<'_>]| {
-            of.iter()
-                .map(|piece| (piece.kind, squeezed(piece.text)))
-                .collect::<Vec<_>>()
-        };
-        words(&pieces) == words(&after)
-    });
-    Ok(if is_same { formatted } else { text.to_owned() })
+    for _ in 0..ROUNDS {
+        match laid_out(&formatted) {
+            Ok(again) if again == formatted => {
+                let is_same = pieces::meaning(&formatted) == pieces::meaning(text);
+                return Ok(if is_same { formatted } else { text.to_owned() });
+            }
+            Ok(again) => formatted = again,
+            Err(_) => break,
+        }
+    }
+    Ok(text.to_owned())
 }
 
-/// Returns a text whose white space does not count.
-fn squeezed(text: &str) -> String {
-    text.split_whitespace().collect()
-}
+/// Text that is not IDL can need several rounds until formatting changes nothing.
+const ROUNDS: usize = 4;
 
 #[cfg(test)]
 mod tests;
