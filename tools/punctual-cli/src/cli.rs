@@ -132,7 +132,7 @@ pub enum Idl {
     /// Format IDL files in place
     ///
     /// Changes white space only: four spaces for each level, one declaration per line, lines above 100
-    /// columns broken behind commas (those without commas, and comments, remain longer). Comments,
+    /// columns broken behind commas and before `raises` (others, and comments, remain longer). Comments,
     /// preprocessor directives and lines that are not IDL stay. Files with errors are formatted, too;
     /// `punctual idl check` finds them.
     #[command(after_help = FMT)]

@@ -30,8 +30,8 @@ impl fmt::Display for Unclosed {
 impl std::error::Error for Unclosed {}
 
 /// Returns the text in the standard format: four spaces for each level, one declaration per line, at most one
-/// empty line in a row. Lines longer than 100 columns are broken behind commas; one without commas, or with a
-/// comment behind its end, remains longer. Formatting twice changes nothing.
+/// empty line in a row. Lines longer than 100 columns are broken behind commas and in front of `raises` and
+/// `context`; one without these, or with a comment behind its end, remains longer. Formatting twice changes nothing.
 ///
 /// Directives, and lines with text that is no IDL (as between `#if 0` and `#endif`), stay as they are. So
 /// does a whole text if the new one had other tokens, directives or comments for the compiler.

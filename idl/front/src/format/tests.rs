@@ -103,6 +103,15 @@ fn bases_and_declarators_are_broken_too() {
     let formatted = check(&text);
     assert!(formatted.lines().all(|line| line.len() <= 100), "{formatted}");
     assert_eq!(formatted.lines().count(), 7, "{formatted}");
+    let text = format!(
+        "interface I {{ void {}(in long a) raises (Stuck, Broken); }};",
+        "o".repeat(70)
+    );
+    let expected = format!(
+        "interface I {{\n    void {}(in long a)\n            raises (Stuck, Broken);\n}};\n",
+        "o".repeat(70)
+    );
+    assert_eq!(check(&text), expected);
     let string = format!("const string S = \"{}\";\n", "x".repeat(100));
     assert_eq!(check(&string), string);
 }
