@@ -101,8 +101,22 @@ impl Resolver<'_> {
     }
 
     fn definitions(&mut self, definitions: &[ast::Definition]) {
+        let mut imports = definitions
+            .iter()
+            .filter_map(ast::Definition::imported)
+            .peekable();
+        let declared: HashSet<&str> = match imports.peek() {
+            None => HashSet::new(),
+            Some(_) => definitions
+                .iter()
+                .filter_map(ast::Definition::scope_name)
+                .collect(),
+        };
         for definition in definitions {
-            self.definition(definition);
+            // An import of what is declared below has no effect.
+            if definition.imported().is_none_or(|name| !declared.contains(name)) {
+                self.definition(definition);
+            }
         }
     }
 

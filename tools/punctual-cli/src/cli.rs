@@ -169,7 +169,7 @@ pub enum Format {
     Full,
     /// FILE:LINE:COLUMN: SEVERITY[CODE]: MESSAGE, one line each, for editors
     Line,
-    /// JSON object for each diagnostic, on a line of its own, for tools
+    /// JSON object for each diagnostic, on a line of its own and without a summary, for tools
     Json,
 }
 
