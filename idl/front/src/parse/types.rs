@@ -304,7 +304,7 @@ impl Parser<'_> {
         let message = format!("`{}` has a base: structs do not inherit in CORBA", name.name);
         self.report(
             Diagnostic::new(Code::Syntax, span.to(base.span()), message)
-                .with_help(format!("remove it, and make a `{last}` the first member")),
+                .with_help(format!("remove it, and add a first member of type `{last}`")),
         );
         Ok(())
     }

@@ -269,7 +269,7 @@ fn a_struct_with_a_base_is_refused_with_advice() {
     let outcome = outcome("struct A { long x; }; struct B : ::A { long y; }; typedef B C;");
     assert_eq!(findings(&outcome), ["IDL0030 1:32"]);
     let help = outcome.diagnostics[0].help.as_deref().unwrap();
-    assert_eq!(help, "remove it, and make a `A` the first member");
+    assert_eq!(help, "remove it, and add a first member of type `A`");
 }
 
 #[test]
