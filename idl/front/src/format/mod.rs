@@ -8,33 +8,41 @@ mod pieces;
 
 use std::fmt;
 
-/// Why a text cannot be formatted: a comment or literal is not closed.
+/// Why a text is not formatted.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Unclosed {
-    /// Byte at which it begins.
-    pub offset: usize,
-    /// Line at which it begins, from 1.
-    pub line: usize,
+pub enum Unformatted {
+    /// A comment or literal is not closed.
+    Unclosed {
+        /// Line at which it begins, from 1.
+        line: usize,
+    },
+    /// The tokens, directives or comments would be others: the text is no IDL.
+    Ambiguous,
 }
 
-impl fmt::Display for Unclosed {
+impl fmt::Display for Unformatted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let line = self.line;
-        write!(
-            f,
-            "line {line}: the comment or literal that begins here is not closed"
-        )
+        match self {
+            Self::Unclosed { line } => write!(
+                f,
+                "line {line}: the comment or literal that begins here is not closed"
+            ),
+            Self::Ambiguous => f.write_str(
+                "not formatted, because tokens, directives or comments would change; `punctual idl check` \
+                 shows what is not IDL",
+            ),
+        }
     }
 }
 
-impl std::error::Error for Unclosed {}
+impl std::error::Error for Unformatted {}
 
 /// Returns the text in the standard format: four spaces for each level, one declaration per line, at most one
 /// empty line in a row. Lines longer than 100 columns are broken behind commas and in front of `raises` and
-/// `context`; one without these, or with a comment behind its end, remains longer. Formatting twice changes nothing.
+/// `context`; one without these, or with a comment behind its end, remains longer. Formatting twice changes
+/// nothing.
 ///
-/// Directives, and lines with text that is no IDL (as between `#if 0` and `#endif`), stay as they are. So
-/// does a whole text if the new one had other tokens, directives or comments for the compiler.
+/// Directives, and lines with text that is no IDL (as between `#if 0` and `#endif`), stay as they are.
 ///
 /// ```
 /// let text = "module M{interface Valve:Device{void open(in   double part)raises(Stuck);};};";
@@ -46,31 +54,29 @@ impl std::error::Error for Unclosed {}
 /// };
 /// ";
 /// assert_eq!(punctual_idl::format(text)?, formatted);
-/// # Ok::<(), punctual_idl::Unclosed>(())
+/// # Ok::<(), punctual_idl::Unformatted>(())
 /// ```
 ///
 /// # Errors
-/// A comment is not closed; or a string or a character, outside conditional directives.
-pub fn format(text: &str) -> Result<String, Unclosed> {
+/// [`Unformatted::Unclosed`]: a comment; or a string or a character, outside conditional directives.
+/// [`Unformatted::Ambiguous`]: the new text would have other tokens, directives or comments for the compiler.
+pub fn format(text: &str) -> Result<String, Unformatted> {
     // A backslash at the end continues the line that follows.
     let ended = text.ends_with('\\').then(|| text.to_owned() + "\n");
-    let ended = ended.as_deref().unwrap_or(text);
     let laid_out = |text: &str| pieces::split(text).map(|pieces| layout::lay_out(&pieces));
-    let mut formatted = laid_out(ended).map_err(|offset| Unclosed {
-        offset,
-        line: text[..offset].matches('\n').count() + 1,
-    })?;
+    let mut formatted =
+        laid_out(ended.as_deref().unwrap_or(text)).map_err(|offset| Unformatted::Unclosed {
+            line: text[..offset].matches('\n').count() + 1,
+        })?;
     for _ in 0..ROUNDS {
-        match laid_out(&formatted) {
-            Ok(again) if again == formatted => {
-                let is_same = pieces::meaning(&formatted) == pieces::meaning(text);
-                return Ok(if is_same { formatted } else { text.to_owned() });
-            }
-            Ok(again) => formatted = again,
-            Err(_) => break,
+        let again = laid_out(&formatted).map_err(|_| Unformatted::Ambiguous)?;
+        if again == formatted {
+            let is_same = pieces::meaning(&formatted) == pieces::meaning(text);
+            return is_same.then_some(formatted).ok_or(Unformatted::Ambiguous);
         }
+        formatted = again;
     }
-    Ok(text.to_owned())
+    Err(Unformatted::Ambiguous)
 }
 
 /// Text that is not IDL can need several rounds until formatting changes nothing.

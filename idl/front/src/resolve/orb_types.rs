@@ -52,7 +52,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// The definition of a `CORBA::TypeCode` that is declared nowhere: in no scope, and the same for all uses.
+    /// The definition of a `CORBA::TypeCode` that no file declares: in no scope, the same for all uses.
     fn undeclared_type_code(&mut self, name: &Ident, native: DefinitionKind) -> DefinitionId {
         if let Some(known) = self.undeclared_type_code {
             return known;
@@ -95,7 +95,7 @@ impl Resolver<'_> {
     }
 }
 
-/// What a name in module `CORBA` stands for; a principal is sent as its octets.
+/// Type that a name in module `CORBA` stands for; a principal is sent as its octets.
 fn orb_type(name: &str) -> Option<DefinitionKind> {
     match name {
         TYPE_CODE => Some(DefinitionKind::Native),
