@@ -84,6 +84,21 @@ fn the_built_in_file_is_generated() {
     );
 }
 
+#[test]
+fn a_type_code_is_a_type_code_however_it_is_declared() {
+    for declaration in ["", "module CORBA { interface TypeCode; };"] {
+        let idl = format!("{declaration} interface I {{ CORBA::TypeCode g(in CORBA::Principal who); }};");
+        let outcome = punctual_idl::compile_text("codes.idl", &idl, &Options::default());
+        assert!(outcome.diagnostics.is_empty(), "{:?}", outcome.diagnostics);
+        let rust = generate(&outcome.specification.unwrap(), &Settings::default()).unwrap();
+        assert!(
+            rust.contains("TypeCode") && !rust.contains("TypeCodeRef"),
+            "{rust}"
+        );
+        assert!(rust.contains("who: &[u8]"), "{rust}");
+    }
+}
+
 /// No definition declares `ValueBase`: its number must not be that of another type.
 #[test]
 fn value_base_is_itself_wherever_it_is_used() {

@@ -36,6 +36,35 @@ pub(crate) struct Definition {
     pub kind: DefinitionKind,
 }
 
+impl Definition {
+    /// The name that an import takes from elsewhere.
+    pub fn imported(&self) -> Option<&str> {
+        match &self.kind {
+            DefinitionKind::Accepted {
+                construct: "import",
+                name,
+            } => Some(&name.name),
+            _ => None,
+        }
+    }
+
+    /// The name of a definition that contains names, as imports name it.
+    pub fn scope_name(&self) -> Option<&str> {
+        let name = match &self.kind {
+            DefinitionKind::Module { name, .. } | DefinitionKind::Exception { name, .. } => name,
+            DefinitionKind::Interface(interface) => &interface.name,
+            DefinitionKind::Value(value) => &value.name,
+            DefinitionKind::Constructed(ty) => match &ty.kind {
+                TypeKind::Struct(structure) => &structure.name,
+                TypeKind::Union(union) => &union.name,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        Some(&name.name)
+    }
+}
+
 /// A definition, or an element of the body of an interface or value type.
 #[derive(Debug, Clone)]
 pub(crate) enum DefinitionKind {

@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 pub use codes::{Code, Severity, UnknownCode};
 pub use diagnostic::{Diagnostic, Label};
 use findings::Findings;
-pub use format::{Unclosed, format};
+pub use format::{Unformatted, format};
 pub use hir::Specification;
 pub use source::{FileLoader, MemoryLoader, SourceFile, SourceLoader, Span};
 pub use suggest::did_you_mean;

@@ -186,7 +186,9 @@ impl<'a> Parser<'a> {
             };
             let word = self.token();
             let clause = match word.kind {
-                Kind::Word => keyword_for(&word.text).filter(|_| self.peek(1).text.as_ref() == "("),
+                Kind::Word if self.peek(1).text.as_ref() == "(" => {
+                    misplaced_clause(after, &word.text).or_else(|| keyword_for(&word.text))
+                }
                 _ => None,
             };
             let help = clause
@@ -464,7 +466,8 @@ impl<'a> Parser<'a> {
                 );
                 self.report(
                     Diagnostic::new(Code::KeywordAsIdentifier, token.span, message).with_help(format!(
-                        "write `{keyword}` for the keyword; a name is escaped as `_{}`",
+                        "write `{keyword}` for the keyword; a name is escaped as `_{}`, or accepted with \
+                         `--warn IDL0031`",
                         token.text
                     )),
                 );
@@ -496,4 +499,18 @@ impl<'a> Parser<'a> {
         }
         Ok(names)
     }
+}
+
+/// Help for a clause that the declaration in front of it cannot have.
+fn misplaced_clause(after: &str, keyword: &str) -> Option<String> {
+    let help = match (after, keyword) {
+        ("this attribute", "raises" | "getraises" | "setraises") => {
+            "a `readonly` attribute has `raises (...)`; any other, `getraises (...)`, then `setraises (...)`"
+        }
+        ("this operation", "getraises" | "setraises") => "an operation has `raises (...)`",
+        ("this operation", "raises") => "write `raises (...)` once, in front of `context (...)`",
+        (_, "raises" | "getraises" | "setraises") => "only operations and attributes raise exceptions",
+        _ => return None,
+    };
+    Some(help.to_owned())
 }

@@ -13,6 +13,7 @@ mod fixed;
 mod interface;
 mod local;
 mod lookup;
+mod orb_types;
 mod repository_id;
 mod scope;
 mod types;
@@ -54,6 +55,7 @@ pub(crate) fn resolve<'a>(
         identities: Vec::new(),
         events,
         next_event: 0,
+        undeclared_type_code: None,
         prefixes: vec![String::new()],
         findings,
     };
@@ -86,6 +88,8 @@ struct Resolver<'a> {
     identities: Vec<Identity>,
     events: &'a [Event],
     next_event: usize,
+    /// The definition behind uses of a `CORBA::TypeCode` that no file declares.
+    undeclared_type_code: Option<DefinitionId>,
     /// Prefixes of the open files and scopes, the current one last.
     prefixes: Vec<String>,
     findings: Findings<'a>,
@@ -97,8 +101,22 @@ impl Resolver<'_> {
     }
 
     fn definitions(&mut self, definitions: &[ast::Definition]) {
+        let mut imports = definitions
+            .iter()
+            .filter_map(ast::Definition::imported)
+            .peekable();
+        let declared: HashSet<&str> = match imports.peek() {
+            None => HashSet::new(),
+            Some(_) => definitions
+                .iter()
+                .filter_map(ast::Definition::scope_name)
+                .collect(),
+        };
         for definition in definitions {
-            self.definition(definition);
+            // An import of what is declared below has no effect.
+            if definition.imported().is_none_or(|name| !declared.contains(name)) {
+                self.definition(definition);
+            }
         }
     }
 
@@ -106,7 +124,11 @@ impl Resolver<'_> {
         let doc = &definition.doc;
         match &definition.kind {
             ast::DefinitionKind::Module { name, body } => self.module(name, body, doc),
-            ast::DefinitionKind::Interface(interface) => self.interface(interface, doc),
+            ast::DefinitionKind::Interface(interface) => {
+                if !self.declare_orb_type(&interface.name, interface.body.as_ref(), doc) {
+                    self.interface(interface, doc);
+                }
+            }
             ast::DefinitionKind::Value(value) => self.value(value, doc),
             ast::DefinitionKind::ValueBox { name, ty } => self.value_box(name, ty, doc),
             ast::DefinitionKind::Constant { name, ty, value } => self.constant(name, ty, value, doc),
@@ -122,7 +144,9 @@ impl Resolver<'_> {
             ast::DefinitionKind::ForwardUnion(name) => self.forward_union(name, doc),
             ast::DefinitionKind::Exception { name, members, end } => self.exception(name, members, *end, doc),
             ast::DefinitionKind::Native(name) => {
-                self.define(name, DefinitionKind::Native, doc);
+                if !self.declare_orb_type(name, None, doc) {
+                    self.define(name, DefinitionKind::Native, doc);
+                }
             }
             ast::DefinitionKind::Operation(operation) => self.operation(operation, doc),
             ast::DefinitionKind::Attribute(attribute) => self.attribute(attribute, doc),
@@ -137,31 +161,46 @@ impl Resolver<'_> {
     /// specification.
     fn define(&mut self, name: &ast::Ident, kind: DefinitionKind, doc: &str) -> Option<DefinitionId> {
         self.events_until(name.at);
-        let id = DefinitionId(self.spec.definitions.len() as u32);
+        let id = self.next_id();
         if !self.declare(name, Entity::Definition(id)) {
             return None;
         }
         let parent = self.scopes[self.current.0].owner;
-        let last_typedef = match &kind {
-            DefinitionKind::Typedef(typedef) => self.spec.last_typedef(&typedef.target).unwrap_or(id),
-            _ => id,
-        };
-        self.spec.last_typedefs.push(last_typedef);
-        self.spec.definitions.push(Definition {
-            id,
-            parent,
-            name: name.name.to_string(),
-            scoped_name: self.scoped_name(name),
-            repository_id: String::new(),
-            doc: doc.to_owned(),
-            span: name.span,
-            kind,
-        });
-        self.scope_of.push(None);
-        self.complete.push(true);
-        self.identities.push(Identity::new(self.prefix()));
+        let identity = Identity::new(self.prefix());
+        self.add(
+            Definition {
+                id,
+                parent,
+                name: name.name.to_string(),
+                scoped_name: self.scoped_name(name),
+                repository_id: String::new(),
+                doc: doc.to_owned(),
+                span: name.span,
+                kind,
+            },
+            identity,
+        );
         self.attach(parent, id);
         Some(id)
+    }
+
+    /// Adds a definition to the arena.
+    fn add(&mut self, definition: Definition, identity: Identity) {
+        let last_typedef = match &definition.kind {
+            DefinitionKind::Typedef(typedef) => self.spec.last_typedef(&typedef.target),
+            _ => None,
+        };
+        self.spec
+            .last_typedefs
+            .push(last_typedef.unwrap_or(definition.id));
+        self.spec.definitions.push(definition);
+        self.scope_of.push(None);
+        self.complete.push(true);
+        self.identities.push(identity);
+    }
+
+    fn next_id(&self) -> DefinitionId {
+        DefinitionId(self.spec.definitions.len() as u32)
     }
 
     fn scoped_name(&self, name: &ast::Ident) -> ScopedName {

@@ -1,6 +1,6 @@
 //! "Did you mean": the known word that is nearest to an unknown one.
 
-use crate::token::KEYWORDS;
+use crate::token::{KEYWORDS, is_keyword};
 
 /// Terms of other languages, and their IDL equivalents.
 const FOREIGN: &[(&str, &str)] = &[
@@ -8,6 +8,8 @@ const FOREIGN: &[(&str, &str)] = &[
     ("byte", "octet"),
     ("class", "interface"),
     ("extends", ":"),
+    ("float32", "float"),
+    ("float64", "double"),
     ("implements", "supports"),
     ("int", "long"),
     ("int16_t", "short"),
@@ -45,6 +47,9 @@ pub(crate) fn without_meaning(word: &str) -> bool {
 
 /// Returns a help line for a word in the place of a keyword: of another language, or a misspelt one.
 pub(crate) fn keyword_for(word: &str) -> Option<String> {
+    if is_keyword(word) {
+        return None;
+    }
     word_of_idl(word).or_else(|| {
         let foreign = FOREIGN.iter().map(|(foreign, _)| *foreign);
         let near = nearest(word, KEYWORDS.iter().copied().chain(foreign))?;

@@ -131,9 +131,10 @@ pub enum Idl {
     Compile(Compile),
     /// Format IDL files in place
     ///
-    /// Changes white space only: four spaces for each level, one declaration per line, at most 100 columns.
-    /// Comments and preprocessor directives stay. Files with errors are formatted, too; `punctual idl check`
-    /// finds them.
+    /// Changes white space only: four spaces for each level, one declaration per line, lines above 100
+    /// columns broken behind commas and before `raises` (others, and comments, remain longer). Comments,
+    /// preprocessor directives and lines that are not IDL stay. Files with errors are formatted, too;
+    /// `punctual idl check` finds them.
     #[command(after_help = FMT)]
     Fmt(Fmt),
     /// List the declarations in IDL, or print the resolved specification as JSON for other tools
@@ -168,7 +169,7 @@ pub enum Format {
     Full,
     /// FILE:LINE:COLUMN: SEVERITY[CODE]: MESSAGE, one line each, for editors
     Line,
-    /// JSON object for each diagnostic, on a line of its own, for tools
+    /// JSON object for each diagnostic, on a line of its own and without a summary, for tools
     Json,
 }
 

@@ -202,18 +202,24 @@ impl Summary {
     }
 
     fn cannot(&mut self, text: &str) {
-        complain(&text);
+        match self.format {
+            Format::Json => eprint!("{}", printed::json_failure(text)),
+            Format::Full | Format::Line => complain(&text),
+        }
         self.errors += 1;
         self.could_not_run = true;
     }
 
     fn finish(&self, done: &str, files: usize) -> ExitCode {
-        eprintln!(
-            "{done} {}: {}, {}",
-            count(files, "file"),
-            count(self.errors, "error"),
-            count(self.warnings, "warning")
-        );
+        // Tools read nothing but objects, and can count them.
+        if !matches!(self.format, Format::Json) {
+            eprintln!(
+                "{done} {}: {}, {}",
+                count(files, "file"),
+                count(self.errors, "error"),
+                count(self.warnings, "warning")
+            );
+        }
         if self.could_not_run {
             ExitCode::from(COULD_NOT_RUN)
         } else {

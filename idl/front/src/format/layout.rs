@@ -52,7 +52,7 @@ impl<'t> Layout<'t> {
             self.separated = piece.breaks > 1;
         }
         match piece.kind {
-            Kind::Directive => {
+            Kind::Verbatim => {
                 self.end_line();
                 self.separated = piece.breaks > 1;
                 self.separate();
@@ -181,6 +181,10 @@ impl<'t> Layout<'t> {
         if is_comment(before) || is_comment(piece) {
             return true;
         }
+        if before.text.ends_with('>') && piece.text.starts_with('>') {
+            // `>>` is one token, `> >` are two.
+            return true;
+        }
         let closes_angle = |text: &str| matches!(text, ">" | ">>") && self.angles > 0;
         match (before.text, piece.text) {
             (_, "," | ";" | ")" | "]" | "[") | ("(" | "[" | "@" | "~", _) => false,
@@ -237,22 +241,21 @@ impl<'t> Layout<'t> {
         self.separated = false;
     }
 
-    /// Writes a line, broken behind commas in parentheses if it is too long.
+    /// Writes a line, broken behind commas and in front of clauses if it is too long.
     fn write(&mut self, line: &[(Piece<'_>, bool)], indent: usize) {
-        let breaks = indent + self.width(line) > WIDTH;
-        let mut column = 0;
-        let mut nesting = 0_usize;
+        let is_long = indent + self.width(line) > WIDTH;
+        let may_break = |at: usize| at > 0 && (line[at - 1].0.text == "," || is_clause(line[at].0.text));
         let begin = |text: &mut String, indent: usize| {
             text.extend(std::iter::repeat_n(' ', indent));
             indent
         };
-        column += begin(&mut self.text, indent);
+        let mut column = begin(&mut self.text, indent);
         for (number, (piece, space)) in line.iter().enumerate() {
-            // Up to the next place at which the line may be broken.
-            let unit = line[number..].iter().position(|(piece, _)| piece.text == ",");
-            let unit = unit.map_or(line.len(), |comma| number + comma + 1);
-            let behind_comma = number > 0 && line[number - 1].0.text == "," && nesting > 0;
-            if breaks && behind_comma && column + 1 + self.width(&line[number..unit]) > WIDTH {
+            let breaks = is_long && may_break(number) && {
+                let next = (number + 1..line.len()).find(|at| may_break(*at));
+                column + self.width(&line[number..next.unwrap_or(line.len())]) > WIDTH
+            };
+            if breaks {
                 self.text.push('\n');
                 column = begin(&mut self.text, indent + CONTINUED);
             } else if *space {
@@ -261,11 +264,6 @@ impl<'t> Layout<'t> {
             }
             self.text.push_str(&comment_lines(piece, indent));
             column += piece.text.chars().count();
-            match piece.text {
-                "(" => nesting += 1,
-                ")" => nesting = nesting.saturating_sub(1),
-                _ => {}
-            }
         }
         self.text.push('\n');
     }
@@ -281,12 +279,14 @@ fn is_label(piece: &Piece<'_>) -> bool {
     matches!(piece.text, "case" | "default")
 }
 
+/// Keywords of the clauses of operations and attributes.
+fn is_clause(text: &str) -> bool {
+    matches!(text, "raises" | "getraises" | "setraises" | "context")
+}
+
 /// Keywords that are followed by a space in front of a parenthesis.
 fn is_spaced_keyword(text: &str) -> bool {
-    matches!(
-        text,
-        "raises" | "getraises" | "setraises" | "context" | "switch" | "case"
-    )
+    is_clause(text) || matches!(text, "switch" | "case")
 }
 
 /// Returns the text of a piece; further lines of a block comment that begin with an asterisk are aligned.

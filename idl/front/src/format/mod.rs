@@ -8,32 +8,41 @@ mod pieces;
 
 use std::fmt;
 
-use pieces::Piece;
-
-/// Why a text cannot be formatted: a comment or literal is not closed.
+/// Why a text is not formatted.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Unclosed {
-    /// Byte at which it begins.
-    pub offset: usize,
-    /// Line at which it begins, from 1.
-    pub line: usize,
+pub enum Unformatted {
+    /// A comment or literal is not closed.
+    Unclosed {
+        /// Line at which it begins, from 1.
+        line: usize,
+    },
+    /// The tokens, directives or comments would be others: the text is no IDL.
+    Ambiguous,
 }
 
-impl fmt::Display for Unclosed {
+impl fmt::Display for Unformatted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let line = self.line;
-        write!(
-            f,
-            "line {line}: the comment or literal that begins here is not closed"
-        )
+        match self {
+            Self::Unclosed { line } => write!(
+                f,
+                "line {line}: the comment or literal that begins here is not closed"
+            ),
+            Self::Ambiguous => f.write_str(
+                "not formatted, because tokens, directives or comments would change; `punctual idl check` \
+                 shows what is not IDL",
+            ),
+        }
     }
 }
 
-impl std::error::Error for Unclosed {}
+impl std::error::Error for Unformatted {}
 
-/// Returns the text in the standard format: four spaces for each level, one declaration per line, at most
-/// 100 columns where parameters can be broken, at most one empty line in a row. Formatting twice changes
+/// Returns the text in the standard format: four spaces for each level, one declaration per line, at most one
+/// empty line in a row. Lines longer than 100 columns are broken behind commas and in front of `raises` and
+/// `context`; one without these, or with a comment behind its end, remains longer. Formatting twice changes
 /// nothing.
+///
+/// Directives, and lines with text that is no IDL (as between `#if 0` and `#endif`), stay as they are.
 ///
 /// ```
 /// let text = "module M{interface Valve:Device{void open(in   double part)raises(Stuck);};};";
@@ -45,33 +54,33 @@ impl std::error::Error for Unclosed {}
 /// };
 /// ";
 /// assert_eq!(punctual_idl::format(text)?, formatted);
-/// # Ok::<(), punctual_idl::Unclosed>(())
+/// # Ok::<(), punctual_idl::Unformatted>(())
 /// ```
 ///
 /// # Errors
-/// A comment, a string or a character is not closed.
-pub fn format(text: &str) -> Result<String, Unclosed> {
-    let pieces = pieces::split(text).map_err(|offset| Unclosed {
-        offset,
-        line: text[..offset].matches('\n').count() + 1,
-    })?;
-    let formatted = layout::lay_out(&pieces);
-    // Text that is not IDL, such as `#`, may have another meaning on other lines: it stays unchanged.
-    let is_same = pieces::split(&formatted).is_ok_and(|after| {
-        let words = |of: &[Piece<'_>]| {
-            of.iter()
-                .map(|piece| (piece.kind, squeezed(piece.text)))
-                .collect::<Vec<_>>()
-        };
-        words(&pieces) == words(&after)
-    });
-    Ok(if is_same { formatted } else { text.to_owned() })
+/// [`Unformatted::Unclosed`]: a comment; or a string or a character, outside conditional directives.
+/// [`Unformatted::Ambiguous`]: the new text would have other tokens, directives or comments for the compiler.
+pub fn format(text: &str) -> Result<String, Unformatted> {
+    // A backslash at the end continues the line that follows.
+    let ended = text.ends_with('\\').then(|| text.to_owned() + "\n");
+    let laid_out = |text: &str| pieces::split(text).map(|pieces| layout::lay_out(&pieces));
+    let mut formatted =
+        laid_out(ended.as_deref().unwrap_or(text)).map_err(|offset| Unformatted::Unclosed {
+            line: text[..offset].matches('\n').count() + 1,
+        })?;
+    for _ in 0..ROUNDS {
+        let again = laid_out(&formatted).map_err(|_| Unformatted::Ambiguous)?;
+        if again == formatted {
+            let is_same = pieces::meaning(&formatted) == pieces::meaning(text);
+            return is_same.then_some(formatted).ok_or(Unformatted::Ambiguous);
+        }
+        formatted = again;
+    }
+    Err(Unformatted::Ambiguous)
 }
 
-/// Returns a text whose white space does not count.
-fn squeezed(text: &str) -> String {
-    text.split_whitespace().collect()
-}
+/// Text that is not IDL can need several rounds until formatting changes nothing.
+const ROUNDS: usize = 4;
 
 #[cfg(test)]
 mod tests;

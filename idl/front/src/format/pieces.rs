@@ -1,4 +1,6 @@
-//! The pieces of a text: tokens, comments and directives, and the line breaks between them.
+//! The pieces of a text: tokens, comments and verbatim lines, and the line breaks between them.
+
+use crate::lexer::{self, Lexeme, lex};
 
 /// A piece of the text, without the white space around it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -18,112 +20,163 @@ pub(super) enum Kind {
     Punctuation,
     LineComment,
     BlockComment,
-    /// A line for the preprocessor, with its continuation lines.
-    Directive,
+    /// A line for the preprocessor with those that continue it, or a line with text that is no IDL.
+    Verbatim,
 }
 
-/// Splits a text; fails with the offset of a comment or literal that is not closed.
+/// Splits a text as the compiler does; fails with the offset of a comment or literal that is not closed.
 pub(super) fn split(text: &str) -> Result<Vec<Piece<'_>>, usize> {
-    let mut pieces = Vec::new();
-    let mut at = 0;
-    let (mut breaks, mut apart) = (0, true);
-    while let Some(first) = text[at..].chars().next() {
-        if first.is_whitespace() {
-            breaks += usize::from(first == '\n');
-            apart = true;
-            at += first.len_utf8();
-            continue;
+    let mut splitter = Splitter {
+        text,
+        pieces: Vec::new(),
+        breaks: 0,
+        apart: true,
+        conditionals: 0,
+    };
+    for line in lines(&lex(text)) {
+        splitter.line(line)?;
+    }
+    Ok(splitter.pieces)
+}
+
+/// Returns what a change of white space leaves as it is: tokens and directives exactly, and comments without
+/// the white space around their lines.
+pub(super) fn meaning(text: &str) -> Vec<(lexer::Kind, String)> {
+    let mut elements = Vec::new();
+    for line in lines(&lex(text)) {
+        let (line, directive) = split_directive(without_newline(line));
+        for lexeme in line.iter().filter(|lexeme| lexeme.kind != lexer::Kind::Space) {
+            let element = text_of(text, std::slice::from_ref(lexeme));
+            elements.push((
+                lexeme.kind,
+                match lexeme.kind {
+                    lexer::Kind::LineComment | lexer::Kind::BlockComment => element
+                        .lines()
+                        .map(|line| line.trim().to_owned() + "\n")
+                        .collect(),
+                    _ => element.to_owned(),
+                },
+            ));
         }
-        let at_line_start = breaks > 0 || pieces.is_empty();
-        let (kind, length) = piece(&text[at..], first, at_line_start).ok_or(at)?;
-        let whole = &text[at..at + length];
-        pieces.push(Piece {
-            kind,
-            text: whole.trim_end(),
-            breaks,
-            apart,
-        });
-        at += length;
-        (breaks, apart) = (0, false);
-    }
-    Ok(pieces)
-}
-
-/// Kind and length of the first piece of a text; `None`: it is not closed.
-fn piece(text: &str, first: char, at_line_start: bool) -> Option<(Kind, usize)> {
-    if first == '#' && at_line_start {
-        return Some((Kind::Directive, directive(text)));
-    }
-    if text.starts_with("//") {
-        return Some((Kind::LineComment, text.find('\n').unwrap_or(text.len())));
-    }
-    if let Some(rest) = text.strip_prefix("/*") {
-        return Some((Kind::BlockComment, rest.find("*/")? + 4));
-    }
-    if first == '"' || first == '\'' {
-        return Some((Kind::Word, literal(text, first)?));
-    }
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    if is_word(first) {
-        return Some((Kind::Word, word(text, is_word)));
-    }
-    let double = ["::", "<<", ">>"].iter().any(|double| text.starts_with(double));
-    let length = if double { 2 } else { first.len_utf8() };
-    Some((Kind::Punctuation, length))
-}
-
-/// Length of a directive with its continuation lines, which end in a backslash.
-fn directive(text: &str) -> usize {
-    let mut length = 0;
-    for line in text.split_inclusive('\n') {
-        length += line.len();
-        if !line.trim_end_matches(['\n', '\r']).ends_with('\\') {
-            return length - line.len() + line.trim_end_matches('\n').len();
+        if !directive.is_empty() {
+            elements.push((lexer::Kind::Hash, text_of(text, directive).trim_end().to_owned()));
         }
     }
-    length
+    elements
 }
 
-/// Length of a word; a number also contains its point and signed exponent, and a wide literal its quotes.
-fn word(text: &str, is_word: impl Fn(char) -> bool) -> usize {
-    let length = text.find(|c| !is_word(c)).unwrap_or(text.len());
-    if let ("L", Some(quote)) = (&text[..length], text[length..].chars().next())
-        && (quote == '"' || quote == '\'')
-    {
-        return literal(&text[length..], quote).map_or(length, |quoted| length + quoted);
+/// The lexical elements of each line; comments and continued lines are not divided.
+fn lines(lexemes: &[Lexeme]) -> impl Iterator<Item = &[Lexeme]> {
+    lexemes.split_inclusive(|lexeme| lexeme.kind == lexer::Kind::Newline)
+}
+
+fn without_newline(line: &[Lexeme]) -> &[Lexeme] {
+    match line {
+        [line @ .., last] if last.kind == lexer::Kind::Newline => line,
+        _ => line,
     }
-    if !text.starts_with(|c: char| c.is_ascii_digit()) {
-        return length;
+}
+
+/// The comments in front of a directive, and the directive; or the whole line, and nothing.
+fn split_directive(line: &[Lexeme]) -> (&[Lexeme], &[Lexeme]) {
+    use lexer::Kind::{BlockComment, Hash, LineComment, Space};
+    let first = line
+        .iter()
+        .position(|lexeme| !matches!(lexeme.kind, Space | LineComment | BlockComment));
+    let hash = first.filter(|first| line[*first].kind == Hash);
+    line.split_at(hash.unwrap_or(line.len()))
+}
+
+fn text_of<'t>(text: &'t str, lexemes: &[Lexeme]) -> &'t str {
+    match lexemes {
+        [first, .., last] => &text[first.start as usize..last.end as usize],
+        [only] => &text[only.start as usize..only.end as usize],
+        [] => "",
     }
-    let is_hexadecimal = text.starts_with("0x") || text.starts_with("0X");
-    let mut length = length;
-    loop {
-        let next = text[length..].chars().next();
-        let after_exponent = text[..length].ends_with(['e', 'E']) && !is_hexadecimal;
-        let goes_on = match next {
-            Some('.') => !text[..length].contains('.'),
-            Some('+' | '-') => after_exponent,
-            _ => false,
+}
+
+struct Splitter<'t> {
+    text: &'t str,
+    pieces: Vec<Piece<'t>>,
+    /// Line breaks since the last piece, and whether there is any white space.
+    breaks: usize,
+    apart: bool,
+    /// Conditional directives that are open: what is between them need not be IDL.
+    conditionals: usize,
+}
+
+impl<'t> Splitter<'t> {
+    fn line(&mut self, whole: &[Lexeme]) -> Result<(), usize> {
+        use lexer::Kind::{Space, Unknown, UnterminatedComment};
+        let line = without_newline(whole);
+        let (tokens, directive) = split_directive(line);
+        let is_quote = |lexeme: &Lexeme| {
+            let text = text_of(self.text, std::slice::from_ref(lexeme));
+            lexeme.kind == Unknown && text.starts_with(['\'', '"'])
         };
-        if !goes_on {
-            return length;
+        let unclosed = line
+            .iter()
+            .find(|lexeme| lexeme.kind == UnterminatedComment)
+            .or_else(|| tokens.iter().find(|of| self.conditionals == 0 && is_quote(of)));
+        if let Some(unclosed) = unclosed {
+            return Err(unclosed.start as usize);
         }
-        let rest = &text[length + 1..];
-        length += 1 + rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+        if tokens.iter().any(|lexeme| lexeme.kind == Unknown) {
+            self.add(Kind::Verbatim, text_of(self.text, tokens));
+        } else {
+            for lexeme in tokens {
+                match kind(lexeme.kind) {
+                    Some(kind) => self.add(kind, text_of(self.text, std::slice::from_ref(lexeme))),
+                    None => self.apart |= lexeme.kind == Space,
+                }
+            }
+        }
+        if !directive.is_empty() {
+            self.directive(text_of(self.text, directive));
+        }
+        if line.len() < whole.len() {
+            self.breaks += 1;
+            self.apart = true;
+        }
+        Ok(())
+    }
+
+    fn directive(&mut self, text: &'t str) {
+        let name = text.trim_start_matches('#').trim_start();
+        if name.starts_with("if") {
+            self.conditionals += 1;
+        } else if name.starts_with("endif") {
+            self.conditionals = self.conditionals.saturating_sub(1);
+        }
+        self.add(Kind::Verbatim, text);
+    }
+
+    fn add(&mut self, kind: Kind, text: &'t str) {
+        // White space behind a backslash keeps the next line from continuing this one.
+        let trimmed = text.trim_end();
+        let text = if trimmed.ends_with('\\') { text } else { trimmed };
+        self.pieces.push(Piece {
+            kind,
+            text,
+            breaks: self.breaks,
+            apart: self.apart,
+        });
+        (self.breaks, self.apart) = (0, false);
     }
 }
 
-/// Length of a literal with its quotes; `None`: it is not closed on its line.
-fn literal(text: &str, quote: char) -> Option<usize> {
-    let mut escaped = false;
-    for (offset, c) in text.char_indices().skip(1) {
-        match c {
-            '\n' => return None,
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            c if c == quote => return Some(offset + 1),
-            _ => {}
-        }
-    }
-    None
+/// Kind of the piece that an element is; `None`: it is white space.
+fn kind(kind: lexer::Kind) -> Option<Kind> {
+    Some(match kind {
+        lexer::Kind::Space | lexer::Kind::Newline | lexer::Kind::End => return None,
+        lexer::Kind::LineComment => Kind::LineComment,
+        lexer::Kind::BlockComment | lexer::Kind::UnterminatedComment => Kind::BlockComment,
+        lexer::Kind::Hash | lexer::Kind::Punctuation | lexer::Kind::Unknown => Kind::Punctuation,
+        lexer::Kind::Word
+        | lexer::Kind::Number
+        | lexer::Kind::Char
+        | lexer::Kind::WideChar
+        | lexer::Kind::String
+        | lexer::Kind::WideString => Kind::Word,
+    })
 }

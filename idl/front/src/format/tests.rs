@@ -3,20 +3,13 @@
 use std::{fs, path::Path};
 
 use super::{
-    format,
-    pieces::{Kind, split},
-    squeezed,
+    Unformatted, format,
+    pieces::{meaning, split},
 };
-
-/// Texts of tokens, comments and directives, without white space inside.
-fn pieces(text: &str) -> Vec<(Kind, String)> {
-    let pieces = split(text).unwrap().into_iter();
-    pieces.map(|piece| (piece.kind, squeezed(piece.text))).collect()
-}
 
 fn check(text: &str) -> String {
     let formatted = format(text).unwrap();
-    assert_eq!(pieces(text), pieces(&formatted), "{formatted}");
+    assert_eq!(meaning(text), meaning(&formatted), "{formatted}");
     assert_eq!(format(&formatted).unwrap(), formatted, "formatted twice");
     formatted
 }
@@ -98,16 +91,91 @@ fn long_lines_are_broken_behind_commas() {
 }
 
 #[test]
+fn bases_and_declarators_are_broken_too() {
+    let names = |of: &str| {
+        (0..14)
+            .map(|number| format!("{of}_{number}"))
+            .collect::<Vec<_>>()
+            .join(",")
+    };
+    let (bases, attributes) = (names("Interface"), names("attribute"));
+    let text = format!("interface I : {bases} {{ attribute sequence<long> {attributes}; }};");
+    let formatted = check(&text);
+    assert!(formatted.lines().all(|line| line.len() <= 100), "{formatted}");
+    assert_eq!(formatted.lines().count(), 7, "{formatted}");
+    let text = format!(
+        "interface I {{ void {}(in long a) raises (Stuck, Broken); }};",
+        "o".repeat(70)
+    );
+    let expected = format!(
+        "interface I {{\n    void {}(in long a)\n            raises (Stuck, Broken);\n}};\n",
+        "o".repeat(70)
+    );
+    assert_eq!(check(&text), expected);
+    let string = format!("const string S = \"{}\";\n", "x".repeat(100));
+    assert_eq!(check(&string), string);
+}
+
+#[test]
+fn tokens_are_those_of_the_compiler() {
+    for (text, expected) in [
+        ("const float a=.5;", "const float a = .5;\n"),
+        ("const float a=1.e+5+.5e-3;", "const float a = 1.e+5 + .5e-3;\n"),
+        (
+            "typedef sequence<sequence<long> > T;",
+            "typedef sequence<sequence<long> > T;\n",
+        ),
+        ("const wstring a=L\"x\";", "const wstring a = L\"x\";\n"),
+        ("\u{feff}module   M {};", "module M {};\n"),
+    ] {
+        assert_eq!(check(text), expected);
+    }
+}
+
+#[test]
+fn comments_go_on_as_they_do_for_the_compiler() {
+    for (text, expected) in [
+        (
+            "#ifndef A /* guard\n of this file */\n#define   A\ntypedef   long T;\n#endif /* A\n*/\n",
+            "#ifndef A /* guard\n of this file */\n#define   A\ntypedef long T;\n#endif /* A\n*/\n",
+        ),
+        (
+            "/* x */ #define A 1\nconst long a=A;",
+            "/* x */\n#define A 1\nconst long a = A;\n",
+        ),
+        (
+            "interface I{}; // a \\\n interface X {};\ninterface J{};\n",
+            "interface I {}; // a \\\n interface X {};\ninterface J {};\n",
+        ),
+        ("// a \\  \ninterface   J {};\n", "// a \\  \ninterface J {};\n"),
+        ("// a \\", "// a \\\n\n"),
+    ] {
+        assert_eq!(check(text), expected);
+    }
+}
+
+#[test]
+fn lines_that_are_no_idl_stay_as_they_are() {
+    let text = "#if 0\n  don't   touch\n\"this\n#else\nmodule M{const   long a=1;\n#endif\n};";
+    let expected = "#if 0\n  don't   touch\n\"this\n#else\nmodule M {\n    const long a = 1;\n#endif\n};\n";
+    assert_eq!(check(text), expected);
+    // Outside, it is a mistake.
+    let unclosed = Err(Unformatted::Unclosed { line: 3 });
+    assert_eq!(format("#if 0\n#endif\ndon't"), unclosed);
+}
+
+#[test]
 fn what_is_not_closed_is_reported() {
     for (text, line) in [
         ("\n/* x", 2),
         ("const char c = 'x;\n", 1),
         ("\n\nconst string s = \"x", 3),
     ] {
-        let error = format(text).unwrap_err();
-        assert_eq!(error.line, line, "{text}");
+        assert_eq!(format(text), Err(Unformatted::Unclosed { line }), "{text}");
     }
     assert_eq!(check(""), "");
+    // At the end of the text it is a character of its own; in front of a line end it is none.
+    assert_eq!(format("a \\"), Err(Unformatted::Ambiguous));
 }
 
 fn files(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
@@ -144,13 +212,15 @@ fn all_files_of_the_repository_keep_their_meaning() {
 }
 
 /// Pieces in any order, most of them no IDL.
-const TEXTS: &str = "([a-z]{1,3}|[{};:,()<>@=-]|::|//x\n|/\\*x\\*/|\"s\"|#d\n| |\n){0,60}";
+const TEXTS: &str = "([a-z]{1,3}|[{};:,()<>@=-]|::|//x\n|/\\*x\\*/|/\\*x\n*y\\*/|\"s\"|#d\n|#if 0\n|#endif|'|\
+    .5|1.e|\\\\|\\\\\n|//x|#|L|\u{feff}| |\n){0,60}";
 
 proptest::proptest! {
     #[test]
     fn no_text_panics_or_loses_a_piece(text in TEXTS) {
-        if split(&text).is_ok() {
-            proptest::prop_assert_eq!(pieces(&text), pieces(&format(&text).unwrap()));
+        if let Ok(formatted) = format(&text) {
+            proptest::prop_assert_eq!(meaning(&text), meaning(&formatted));
+            proptest::prop_assert_eq!(format(&formatted).unwrap(), formatted);
         }
     }
 }

@@ -15,7 +15,7 @@ impl Parser<'_> {
         let mut kept: Vec<String> = Vec::new();
         let mut applied = Vec::new();
         let first = self.at;
-        while self.at("@") && self.peek(1).kind == Kind::Word {
+        while self.at("@") && (self.peek(1).kind == Kind::Word || self.at_absolute_annotation()) {
             if &*self.peek(1).text == "annotation" && &*self.peek(3).text == "{" {
                 self.annotation_declaration();
                 continue;
@@ -35,6 +35,11 @@ impl Parser<'_> {
             self.annotations.insert(self.at, kept.join("\n"));
             self.annotated_from.insert(self.at, first);
         }
+    }
+
+    /// Whether the current `@` has an absolute name: `@::scope::name`.
+    fn at_absolute_annotation(&self) -> bool {
+        &*self.peek(1).text == "::" && self.peek(2).kind == Kind::Word
     }
 
     /// `"@annotation" <identifier> "{" <annotation_body> "}" ";"`
@@ -136,7 +141,7 @@ impl Parser<'_> {
     /// `"@" <scoped_name> [ "(" <annotation_appl_params> ")" ]`, as Markdown.
     fn annotation(&mut self) -> String {
         let first = self.at;
-        self.at += 2;
+        self.at += if self.at_absolute_annotation() { 3 } else { 2 };
         while self.at("::") && self.peek(1).kind == Kind::Word {
             self.at += 2;
         }

@@ -287,9 +287,26 @@ impl Parser<'_> {
     fn struct_type(&mut self) -> Parsed<TypeKind> {
         self.expect("struct")?;
         let name = self.identifier()?;
+        if self.at(":") {
+            self.no_inheritance(&name)?;
+        }
         let (members, end) = self.member_list()?;
         self.not_empty(members.is_empty(), "struct", &name);
         Ok(TypeKind::Struct(Struct { name, members, end }))
+    }
+
+    /// `":" <scoped_name>` behind the name of a struct (IDL 4.2, 7.4.13), which is refused.
+    fn no_inheritance(&mut self, name: &Ident) -> Parsed<()> {
+        let span = self.span();
+        self.expect(":")?;
+        let base = self.scoped_name()?;
+        let last = base.parts.last().map_or("", |part| &part.name);
+        let message = format!("`{}` has a base: structs do not inherit in CORBA", name.name);
+        self.report(
+            Diagnostic::new(Code::Syntax, span.to(base.span()), message)
+                .with_help(format!("remove it, and add a first member of type `{last}`")),
+        );
+        Ok(())
     }
 
     /// `<except_dcl> ::= "exception" <identifier> "{" <member>* "}"`

@@ -111,8 +111,14 @@ impl Resolver<'_> {
 
     /// The names of a scope and of those around it.
     fn names_outwards(&self, start: ScopeId) -> impl Iterator<Item = &str> {
-        let scopes = std::iter::successors(Some(start), |scope| self.scopes[scope.0].parent);
-        scopes.flat_map(|scope| self.scopes[scope.0].names.values().map(|entry| &*entry.name))
+        let names = |scope: ScopeId| self.scopes[scope.0].names.values();
+        self.outwards(start)
+            .flat_map(move |scope| names(scope).map(|entry| &*entry.name))
+    }
+
+    /// A scope and those around it.
+    pub(super) fn outwards(&self, start: ScopeId) -> impl Iterator<Item = ScopeId> {
+        std::iter::successors(Some(start), |scope| self.scopes[scope.0].parent)
     }
 
     /// Reports an unknown name. A suggestion takes a comparison with every name: it is only searched if it

@@ -142,6 +142,9 @@ impl Resolver<'_> {
         if let Some(integer) = self.integer_of_idl_4(name) {
             return Some(integer);
         }
+        if let Some(of_the_orb) = self.undeclared_orb_type(name) {
+            return Some(of_the_orb);
+        }
         let entity = self.lookup(name)?;
         if let Entity::Definition(id) = entity {
             match &self.spec[id].kind {
@@ -187,12 +190,20 @@ impl Resolver<'_> {
         ) {
             return;
         }
-        let message = format!("`{}` is not complete here", definition.name);
-        let first = definition.span;
+        let (name, first) = (&definition.name, definition.span);
+        let message = format!("`{name}` is not complete here");
+        let is_inside = self
+            .outwards(self.current)
+            .any(|scope| self.scopes[scope.0].owner == Some(*id));
+        let help = if is_inside {
+            "a type contains itself only through a sequence: `sequence<...>`".to_owned()
+        } else {
+            format!("define it above this place: until then, only `typedef sequence<{name}>` can name it")
+        };
         self.report(
             Diagnostic::new(Code::IncompleteType, span, message)
                 .with_label(first, "declared here")
-                .with_help("a type contains itself only through a sequence: `sequence<...>`"),
+                .with_help(help),
         );
     }
 

@@ -55,6 +55,8 @@ fn words_that_resemble_keywords_have_a_suggestion_that_compiles() {
         ("struct S { int8_t x; };", "int8_t", "int8"),
         ("struct S { unsigned int x; };", "int", "long"),
         ("typedef bool B;", "bool", "boolean"),
+        ("struct S { float32 x; };", "float32", "float"),
+        ("struct S { float64 x; };", "float64", "double"),
         ("struct S { uint32_t x; };", "uint32_t", "unsigned long"),
         ("struct S { vector<long> x; };", "vector", "sequence"),
         ("interface I { onway void f(); };", "onway", "oneway"),
@@ -195,4 +197,79 @@ fn a_name_that_another_case_hides_is_qualified_as_the_help_says() {
         "rename that one, or qualify the one that is meant: `::N::Note`"
     );
     accepted(&text.replacen("in Note", "in ::N::Note", 1));
+}
+
+/// The word that is written is no suggestion.
+#[test]
+fn misplaced_clauses_say_where_they_belong() {
+    let help = |text: &str| {
+        let outcome = outcome(&format!("exception E {{}}; interface I {{ {text} }};"));
+        outcome.diagnostics[0].help.clone().unwrap()
+    };
+    let of_attributes =
+        "a `readonly` attribute has `raises (...)`; any other, `getraises (...)`, then `setraises (...)`";
+    for (text, expected) in [
+        ("attribute long a raises (E);", of_attributes),
+        ("readonly attribute long a setraises (E);", of_attributes),
+        ("attribute long a setraises (E) getraises (E);", of_attributes),
+        ("void f() setraises (E);", "an operation has `raises (...)`"),
+        (
+            "void f() context (\"a\") raises (E);",
+            "write `raises (...)` once, in front of `context (...)`",
+        ),
+        (
+            "struct S { long a raises (E); };",
+            "only operations and attributes raise exceptions",
+        ),
+        ("void f() rases (E);", "did you mean `raises`?"),
+    ] {
+        assert_eq!(help(text), expected, "{text}");
+    }
+    accepted("exception E {}; interface I { attribute long a getraises (E) setraises (E); };");
+}
+
+#[test]
+fn the_advice_for_incomplete_types_depends_on_the_place() {
+    let inside = "a type contains itself only through a sequence: `sequence<...>`";
+    let before = "define it above this place: until then, only `typedef sequence<Node>` can name it";
+    for (text, expected) in [
+        ("struct Node { Node next; };", inside),
+        ("struct Node { Node next[2]; };", inside),
+        ("struct Node { struct Inner { Node next; } inner; };", inside),
+        (
+            "struct Node; interface I { void f(in Node n); }; struct Node { long a; };",
+            before,
+        ),
+        (
+            "struct Node; interface I { Node f(); }; struct Node { long a; };",
+            before,
+        ),
+        (
+            "struct Node; typedef Node Pair[2]; struct Node { long a; };",
+            before,
+        ),
+        (
+            "struct Node; typedef sequence<Node> Q; interface I { Q f(); }; struct Node { long a; };",
+            before,
+        ),
+        (
+            "struct Node; struct Other { Node n; }; struct Node { long a; };",
+            before,
+        ),
+    ] {
+        let outcome = outcome(text);
+        assert_eq!(outcome.diagnostics[0].code.to_string(), "IDL0060", "{text}");
+        assert_eq!(outcome.diagnostics[0].help.as_deref(), Some(expected), "{text}");
+    }
+    accepted("struct Node; typedef sequence<Node> Nodes; struct Node { Nodes next; };");
+}
+
+#[test]
+fn the_help_for_a_name_that_is_a_keyword_names_the_option() {
+    let outcome = outcome("typedef long Factory;");
+    let help = outcome.diagnostics[0].help.as_deref().unwrap();
+    assert!(
+        help.contains("`_Factory`") && help.contains("`--warn IDL0031`"),
+        "{help}"
+    );
 }

@@ -1,6 +1,8 @@
 //! Any text as IDL: what the fuzz target `idl` checks.
 
-use punctual_idl::{Limits, MemoryLoader, Options, Severity, compile, format};
+use std::collections::BTreeMap;
+
+use punctual_idl::{Code, Limits, MemoryLoader, Options, Outcome, Severity, compile, format};
 
 /// Compiles and formats a text. It is accepted, or refused with a reason; every place lies in its file; the
 /// number of findings is bounded; and a formatted text is the same when formatted again.
@@ -37,7 +39,33 @@ pub fn check(input: &[u8]) {
     }
     if let Ok(once) = format(&text) {
         assert_eq!(format(&once).as_ref(), Ok(&once));
+        let loader = MemoryLoader::new().with("test.idl", once.as_str());
+        assert_eq!(
+            declared(&outcome),
+            declared(&compile("test.idl", &options, &loader)),
+            "{once}"
+        );
     }
+}
+
+/// The definitions and the codes of findings, in which a formatted text agrees with the first; nothing of one
+/// that has lines with numbers, or so many tokens that white space counts.
+fn declared(outcome: &Outcome) -> (Vec<String>, BTreeMap<Code, usize>) {
+    let mut codes = BTreeMap::new();
+    for finding in &outcome.diagnostics {
+        *codes.entry(finding.code).or_default() += 1;
+    }
+    let depends_on_space = codes.contains_key(&Code::LimitExceeded)
+        || outcome.files.iter().any(|file| file.text.contains("__LINE__"));
+    if depends_on_space {
+        return Default::default();
+    }
+    let definitions = outcome.specification.iter().flat_map(|found| &found.definitions);
+    let names = definitions.map(|definition| {
+        let kind = std::mem::discriminant(&definition.kind);
+        format!("{kind:?} {} {}", definition.scoped_name, definition.repository_id)
+    });
+    (names.collect(), codes)
 }
 
 #[cfg(test)]

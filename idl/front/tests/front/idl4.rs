@@ -241,6 +241,46 @@ fn an_import_of_what_is_known_declares_nothing() {
         .iter()
         .all(|definition| !matches!(definition.kind, DefinitionKind::Accepted(_)));
     assert!(none);
+    // Whatever comes first.
+    let specification = accepted(
+        "import ::A; import I; module A { typedef long T; }; typedef A::T U; interface I { void f(); };",
+    );
+    let names: Vec<&str> = specification.definitions.iter().map(|of| &*of.name).collect();
+    assert_eq!(names, ["A", "T", "U", "I"]);
+    let early = outcome("import ::A; typedef A::T U; module A { typedef long T; };");
+    assert_eq!(findings(&early), ["IDL0040 1:21"]);
+}
+
+#[test]
+fn annotations_may_have_absolute_names() {
+    let text = "@::scope::name struct S { @::key @::m::unit(\"m\") long x; @m::unit long y; };\n\
+                interface I { @::oneway void f(@::m::x(1) in long a); };";
+    let specification = accepted(text);
+    assert_eq!(specification.find("S").unwrap().doc, "`@::scope::name`");
+    let DefinitionKind::Struct(structure) = &specification.find("S").unwrap().kind else {
+        panic!("no struct");
+    };
+    assert_eq!(structure.members[0].doc, "`@::key`\n`@::m::unit(\"m\")`");
+    assert_eq!(findings(&outcome("@:: ; struct S { long x; };")), ["IDL0030 1:1"]);
+}
+
+#[test]
+fn a_struct_with_a_base_is_refused_with_advice() {
+    let outcome = outcome("struct A { long x; }; struct B : ::A { long y; }; typedef B C;");
+    assert_eq!(findings(&outcome), ["IDL0030 1:32"]);
+    let help = outcome.diagnostics[0].help.as_deref().unwrap();
+    assert_eq!(help, "remove it, and add a first member of type `A`");
+}
+
+#[test]
+fn a_byte_order_mark_has_no_effect() {
+    for text in [
+        "\u{feff}interface I {};",
+        "\u{feff}#define I J\ninterface I {};",
+        "\u{feff}// x\n",
+    ] {
+        assert_eq!(findings(&outcome(text)), Vec::<String>::new());
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod grammar;
 mod hostile;
 mod idl4;
 mod many;
+mod orb_types;
 mod preprocessor;
 mod repository_ids;
 mod specification;

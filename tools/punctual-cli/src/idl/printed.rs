@@ -42,6 +42,18 @@ pub(super) fn json(diagnostics: &[Diagnostic], files: &[SourceFile]) -> String {
     diagnostics.iter().map(object).collect()
 }
 
+/// Returns the object of a failure that no diagnostic describes, such as a file that cannot be written.
+pub(super) fn json_failure(text: &str) -> String {
+    let object = json!({
+        "code": Value::Null,
+        "severity": "error",
+        "message": text,
+        "places": [],
+        "help": Value::Null,
+    });
+    format!("{object}\n")
+}
+
 fn place_of(label: &Label, files: &[SourceFile]) -> Value {
     let Some((file, line, column)) = place(label.span, files) else {
         return Value::Null;

@@ -280,7 +280,10 @@ fn diagnostics_have_formats_for_editors_and_tools() {
     assert!(line.text.starts_with("a.idl:2:3: error[IDL0"), "{}", line.text);
     assert_eq!(line.text.lines().count(), 2, "{}", line.text);
     let json = folder.punctual(&["idl", "check", "--format", "json", "a.idl"]);
-    let object: serde_json::Value = serde_json::from_str(json.text.lines().next().unwrap()).unwrap();
+    let objects = json.text.lines().map(serde_json::from_str::<serde_json::Value>);
+    let objects: Vec<_> = objects.map(Result::unwrap).collect();
+    assert_eq!(objects.len(), 1, "{}", json.text);
+    let object = &objects[0];
     let place = &object["places"][0];
     assert_eq!(
         (&place["file"], &place["line"], &place["column"]),
@@ -288,6 +291,15 @@ fn diagnostics_have_formats_for_editors_and_tools() {
     );
     assert_eq!((&place["end_line"], &place["end_column"]), (&2.into(), &7.into()));
     assert_eq!((&object["severity"], json.code), (&"error".into(), 1));
+    folder.write("b.idl", "interface B {};\n");
+    folder.write("file", "");
+    let ran = folder.punctual(&["idl", "compile", "--format", "json", "--out-dir", "file", "b.idl"]);
+    let failure: serde_json::Value = serde_json::from_str(&ran.text).unwrap();
+    assert!(
+        failure["message"].as_str().unwrap().contains("cannot be written"),
+        "{failure}"
+    );
+    assert_eq!((&failure["code"], ran.code), (&serde_json::Value::Null, 2));
     let code = object["code"].as_str().unwrap();
     let explained = folder.punctual(&["idl", "explain", code]);
     assert!(
