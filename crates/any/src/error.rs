@@ -3,7 +3,7 @@
 use alloc::string::String;
 use core::fmt;
 
-use punctual_cdr::CdrError;
+use punctual_cdr::{CdrError, CdrErrorKind};
 
 use crate::Kind;
 
@@ -36,6 +36,10 @@ pub enum AnyError {
 impl fmt::Display for AnyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Malformed(error) if error.kind == CdrErrorKind::DecoderIncomplete => f.write_str(
+                "the value contains object references or values of value types, which belong to an ORB; decode it \
+                 with `Orb::extract`",
+            ),
             Self::Malformed(error) => write!(f, "malformed any: {error}"),
             Self::OtherType { held, wanted } => {
                 write!(

@@ -482,7 +482,8 @@ impl Orb {
     /// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
     /// let object = Some(doubler.as_object().clone());
     /// let any = Any::new(&object)?;
-    /// assert!(any.get::<Option<ObjectRef>>().is_err(), "which ORB is to call it?");
+    /// let error = any.get::<Option<ObjectRef>>().unwrap_err();
+    /// assert!(error.to_string().contains("Orb::extract"), "which ORB is to call it?");
     /// assert_eq!(orb.extract::<Option<ObjectRef>>(&any)?, object);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -57,6 +57,8 @@ fn words_that_resemble_keywords_have_a_suggestion_that_compiles() {
         ("typedef bool B;", "bool", "boolean"),
         ("struct S { float32 x; };", "float32", "float"),
         ("struct S { float64 x; };", "float64", "double"),
+        ("struct S { f32 x; };", "f32", "float"),
+        ("struct S { u64 x; };", "u64", "unsigned long long"),
         ("struct S { uint32_t x; };", "uint32_t", "unsigned long"),
         ("struct S { vector<long> x; };", "vector", "sequence"),
         ("interface I { onway void f(); };", "onway", "oneway"),
