@@ -1,7 +1,7 @@
 //! The traits of `serde` for the types of IDL that this crate has: each as its contents, within its bounds.
 //!
-//! `fixed` is its decimal text, and `long double` its bits as hexadecimal text: few formats have numbers of 128
-//! bits.
+//! `fixed` is its decimal text, and `long double` its bits as hexadecimal text: few formats have numbers of
+//! 128 bits.
 
 use alloc::{
     collections::BTreeMap,

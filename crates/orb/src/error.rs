@@ -328,8 +328,8 @@ impl From<SystemException> for ResolveError {
     }
 }
 
-/// What a servant raises that could not resolve a reference: the exception of a failed call, otherwise
-/// BAD_PARAM for texts that are no references, and INV_OBJREF for those of other objects.
+/// Exception of a servant that could not resolve a reference: that of the failed call, otherwise BAD_PARAM
+/// for texts that are no references, and INV_OBJREF for those of other objects.
 ///
 /// ```
 /// use punctual_orb::{Orb, ResolveError};

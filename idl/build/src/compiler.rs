@@ -117,12 +117,12 @@ impl Builder {
     }
 
     /// Adds attributes, such as `#[derive(serde::Serialize)]`, to the Rust type of a struct, enum, union,
-    /// exception, value type with a state, or boxed value, or to a member of a struct, exception or state. The
-    /// name of a module or interface stands for all types declared in it, and `::` for all. The forms that
-    /// borrow from a message do not get them.
+    /// exception, value type with a state, or boxed value, or to a member of a struct, exception or state.
+    /// The name of a module or interface stands for all types declared in it, and `::` for all. The forms
+    /// that borrow from a message do not get them.
     ///
-    /// `name` is scoped, like `Lab::Sample` or `Lab::Sample::value`. [`Self::compile`] fails if no file has such
-    /// a type or member, or if `attribute` is not made of outer attributes.
+    /// `name` is scoped, like `Lab::Sample` or `Lab::Sample::value`. [`Self::compile`] fails if no file has
+    /// such a type or member, or if `attribute` is not made of outer attributes.
     ///
     /// ```
     /// let idl = std::env::temp_dir().join("punctual-build-attribute.idl");

@@ -1,8 +1,8 @@
 //! `orb.peers`: latency of a call of omniORB, beside ours and a ping-pong of the same octets.
 //!
-//! Client and server of each ORB are processes of their own, with default settings, over TCP, on the same CPUs
-//! and at the same native priority; blocks of calls alternate. Source: [Schmidt 2002] 3.2, which compares ORBs
-//! with MT_Cubit.
+//! Client and server of each ORB are processes of their own, with default settings, over TCP, on the same
+//! CPUs and at the same native priority; blocks of calls alternate. Source: [Schmidt 2002] 3.2, which
+//! compares ORBs with MT_Cubit.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ use crate::{
 
 pub(crate) struct Peers;
 
-/// Whose calls alternate.
+/// Kinds of calls that alternate.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Called {
     /// Ours, with a lane that waits like this.
