@@ -48,6 +48,7 @@ mod server;
 mod settings;
 mod startup;
 mod threadpool;
+mod turn;
 mod unstarted_servers;
 
 pub use accepted_priorities::Peers;

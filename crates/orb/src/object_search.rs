@@ -10,8 +10,9 @@ use crate::{
     Declined, PriorityModel,
     objects::Objects,
     poa_core::PoaCore,
-    request_processing::{Incarnate, ServantSource},
+    request_processing::{Incarnate, MakeAdapter, ServantSource},
     server::{ActiveObject, Demultiplexed},
+    turn::NoTurn,
 };
 
 /// Result of [`Objects::search`].
@@ -21,7 +22,8 @@ pub(crate) enum Search<'t> {
     Forward(Ior),
     /// The manager of this adapter, which has the object or would have to make its adapter, is not active.
     NotActive(Arc<PoaCore>),
-    /// The object's last incarnation has not ended yet.
+    /// The object's last incarnation has not ended yet, or its servant manager or adapter activator has to
+    /// return from another call first.
     Ending,
     Failed(SystemException),
 }
@@ -51,6 +53,7 @@ impl Objects {
             Ok(true) => self.search_again(key),
             Ok(false) => Search::Failed(self.missing(key, Minor::TARGET_KEY_UNKNOWN)),
             Err(NotMade::NotActive(poa)) => Search::NotActive(poa),
+            Err(NotMade::Later) => Search::Ending,
             Err(NotMade::Failed(exception)) => Search::Failed(exception),
         }
     }
@@ -172,7 +175,12 @@ impl Objects {
         key: &[u8],
         id: &[u8],
     ) -> Search<'_> {
-        let incarnated = poa.processing.manage(|| {
+        let turn = match self.enter_turn(&poa.processing.servant_turn, &[]) {
+            Ok(turn) => turn,
+            Err(NoTurn::Later) => return Search::Ending,
+            Err(NoTurn::Recursion) => return Search::Failed(recursion()),
+        };
+        let incarnated = turn.call(|| {
             // Another thread may have been faster, or `etherealize` has not been called yet.
             if matches!(self.demultiplex(key), Demultiplexed::Object(_)) || self.is_ending(key) {
                 return Ok(());
@@ -183,6 +191,7 @@ impl Objects {
             activated.map_err(|_| Declined::from(failed()))?;
             Ok(())
         });
+        drop(turn);
         match incarnated {
             None => Search::Failed(failed()),
             Some(Err(Declined::Forward(object))) => Search::Forward(object.ior().clone()),
@@ -216,14 +225,9 @@ impl Objects {
             if !poa.processing.is_active() {
                 return Err(NotMade::NotActive(poa));
             }
-            let answer = poa.processing.manage(|| {
-                // Another thread may have been faster.
-                poa.child(name).is_some() || activator.make(name)
-            });
-            match answer {
-                None => return Err(failed().into()),
-                Some(false) => return Err(unknown(Minor::ADAPTER_NOT_FOUND).into()),
-                Some(true) => made = true,
+            match self.make_adapter(&poa, &*activator, name)? {
+                false => return Err(unknown(Minor::ADAPTER_NOT_FOUND).into()),
+                true => made = true,
             }
             poa = poa.child(name).ok_or_else(|| unknown(Minor::ADAPTER_NOT_FOUND))?;
         }
@@ -231,10 +235,67 @@ impl Objects {
     }
 }
 
+impl Objects {
+    /// Has the activator of `poa` make a child, unless it exists. Returns whether it does.
+    pub(crate) fn make_adapter(
+        &self,
+        poa: &PoaCore,
+        activator: &dyn MakeAdapter,
+        name: &str,
+    ) -> Result<bool, NotMade> {
+        let turn = self
+            .enter_turn(&poa.processing.adapter_turn, name.as_bytes())
+            .map_err(|reason| match reason {
+                NoTurn::Later => NotMade::Later,
+                NoTurn::Recursion => recursion().into(),
+            })?;
+        // Another thread may have been faster.
+        let made = turn.call(|| poa.child(name).is_some() || activator.make(name));
+        made.ok_or_else(|| failed().into())
+    }
+
+    /// Whether a request for the object with this key, which has just been held, should still be.
+    pub(crate) fn is_held(&self, key: &[u8]) -> bool {
+        let holds = |poa: Arc<PoaCore>| poa.processing.manager.holds().is_some();
+        self.is_ending(key) || self.holder(key).is_some_and(holds) || self.awaits_turn(key)
+    }
+
+    /// Whether the object needs a servant manager or adapter activator that is in a call: its end releases the
+    /// requests that are held.
+    fn awaits_turn(&self, key: &[u8]) -> bool {
+        if matches!(self.demultiplex(key), Demultiplexed::Object(_)) {
+            return false;
+        }
+        let Some(ObjectKey::Named { adapter, .. }) = ObjectKey::parse(key).filter(|_| self.may_search(key))
+        else {
+            return false;
+        };
+        match self.source_of(adapter.path) {
+            Some(poa) => poa.processing.servant_turn.await_end(),
+            None => self
+                .maker_of(adapter.path)
+                .is_some_and(|poa| poa.processing.adapter_turn.await_end()),
+        }
+    }
+
+    /// Serves and ends what has waited for the end of a turn.
+    #[cold]
+    pub(crate) fn turn_has_ended(&self) {
+        self.endings.release_held();
+        for slot in self.endings.slots() {
+            if self.table.is_idle(slot) {
+                self.endings.left(slot);
+            }
+        }
+    }
+}
+
 /// Why an adapter has not been made.
-enum NotMade {
+pub(crate) enum NotMade {
     /// The manager of this adapter, whose activator makes it, is not active.
     NotActive(Arc<PoaCore>),
+    /// The activator has to return from another call first.
+    Later,
     Failed(SystemException),
 }
 
@@ -266,5 +327,10 @@ fn unknown(minor: Minor) -> SystemException {
 
 fn failed() -> SystemException {
     let (kind, minor) = (SystemExceptionKind::ObjAdapter, Minor::SERVANT_MANAGER_FAILED);
+    SystemException::new(kind, minor, Completion::No)
+}
+
+fn recursion() -> SystemException {
+    let (kind, minor) = (SystemExceptionKind::ObjAdapter, Minor::SERVANT_MANAGER_RECURSION);
     SystemException::new(kind, minor, Completion::No)
 }

@@ -16,6 +16,7 @@ use crate::{
     bound_band::BoundBand,
     client::{self, Permit, SharedPurpose},
     lane_data::{LaneContext, LaneData},
+    turn,
 };
 
 thread_local! {
@@ -98,6 +99,10 @@ impl RequestHandler for RequestDispatcher {
 
     fn enter_lane(lane: &LaneData) -> impl Drop {
         client::use_connections_of(&lane.calls)
+    }
+
+    fn set_apart() -> impl Drop {
+        turn::set_apart()
     }
 
     fn lane_ended(lane: &LaneData) {

@@ -186,8 +186,7 @@ pub(super) fn refuse_request(
     fail(encoder, reply_header, exception, request.response)
 }
 
-/// Returns whether the adapter of the request's object holds its requests, or the object's last incarnation
-/// has not ended yet.
+/// Returns whether a request that has just been held should still be.
 pub(super) fn is_held(
     dispatcher: &RequestDispatcher,
     message: &RequestMessage<'_, RequestDispatcher>,
@@ -196,9 +195,5 @@ pub(super) fn is_held(
         return false;
     };
     let key = request.target.object_key().unwrap_or_default();
-    let objects = &dispatcher.objects;
-    objects.is_ending(key)
-        || objects
-            .holder(key)
-            .is_some_and(|poa| poa.processing.manager.holds().is_some())
+    dispatcher.objects.is_held(key)
 }

@@ -4,5 +4,6 @@
 mod adapter_activators;
 mod endings;
 mod managers;
+mod nested_managers;
 mod servant_managers;
 mod single_thread;
