@@ -42,6 +42,10 @@ impl Objects {
     /// Source: CORBA 3.3 part 1, 15.2.4 and 15.3.
     #[cold]
     pub(crate) fn search(&self, key: &[u8]) -> Search<'_> {
+        if self.is_adapter_ending(key) {
+            let (kind, minor) = (SystemExceptionKind::Transient, Minor::OMG_ADAPTER_DESTROYED);
+            return Search::Failed(SystemException::new(kind, minor, Completion::No));
+        }
         let Some(ObjectKey::Named { adapter, id }) = ObjectKey::parse(key).filter(|_| self.may_search(key))
         else {
             return Search::Failed(self.missing(key, Minor::TARGET_KEY_UNKNOWN));
@@ -62,7 +66,19 @@ impl Objects {
     /// objects that are not active, in an adapter that an activator would be asked to make, or later, while
     /// the server starts. Calls no user code, so that locating an object costs little and changes nothing.
     pub(crate) fn might_serve(&self, key: &[u8]) -> bool {
-        self.serves_without_object(key) || self.would_make_adapter(key) || self.may_come(key)
+        self.serves_without_object(key)
+            || self.would_make_adapter(key)
+            || self.may_come(key)
+            || self.is_adapter_ending(key)
+    }
+
+    /// Returns whether the object's adapter is being destroyed. A key without the adapter's path belongs to an
+    /// object that does not come back with it.
+    fn is_adapter_ending(&self, key: &[u8]) -> bool {
+        match ObjectKey::parse(key).filter(|_| self.issued(key) != Some(false) && self.is_short(key)) {
+            Some(ObjectKey::Named { adapter, .. }) => self.ending_adapters.covers(adapter.path),
+            _ => false,
+        }
     }
 
     fn would_make_adapter(&self, key: &[u8]) -> bool {

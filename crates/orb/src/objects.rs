@@ -45,6 +45,8 @@ pub(crate) struct Objects {
     published: Published,
     /// Adapters that can serve objects which are not active.
     pub(crate) managed: AdapterIndex,
+    /// Adapters whose destruction, together with those below them, has begun and not ended.
+    pub(crate) ending_adapters: AdapterIndex,
     root: OnceLock<Arc<PoaCore>>,
     /// Code set that references state as the native one.
     native_code_set: Option<CharSet>,
@@ -92,6 +94,7 @@ impl Objects {
             ids: ObjectIds::new(),
             published: Published::new(),
             managed: AdapterIndex::default(),
+            ending_adapters: AdapterIndex::default(),
             root: OnceLock::new(),
             native_code_set,
             components: PiMutex::new(Vec::new()),
@@ -376,10 +379,16 @@ impl Objects {
     }
 
     /// Deactivates the objects of an adapter and of those below it, as [`Self::deactivate`] does, and removes
-    /// the adapters from the tree below `root`.
+    /// the adapters from the tree below `root`. Requests for their objects get TRANSIENT until this has ended.
     pub(crate) fn destroy(&self, root: &PoaCore, poa: &Arc<PoaCore>) {
+        self.ending_adapters.insert(poa);
+        self.destroy_subtree(root, poa);
+        self.ending_adapters.remove(poa);
+    }
+
+    fn destroy_subtree(&self, root: &PoaCore, poa: &Arc<PoaCore>) {
         for child in poa.close() {
-            self.destroy(root, &child);
+            self.destroy_subtree(root, &child);
         }
         self.managed.remove(poa);
         for key in self.keys_of(poa) {

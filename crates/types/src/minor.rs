@@ -54,6 +54,8 @@ omg! {
          thread";
     OMG_ORB_SHUT_DOWN = 4, BadInvOrder,
         "the ORB has been shut down, or its last handle was dropped; keep an `Orb` as long as it is in use";
+    OMG_ADAPTER_DESTROYED = 4, Transient,
+        "the object's adapter is being destroyed; call again, because it may be made again";
     OMG_WIDE_TEXT_IN_REQUEST = 5, Marshal,
         "GIOP 1.0, which the reference states, has no `wchar` and `wstring`; let the server publish GIOP \
          1.2";

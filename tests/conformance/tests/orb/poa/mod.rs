@@ -2,6 +2,7 @@
 //! collocated.
 
 mod adapter_activators;
+mod destruction;
 mod endings;
 mod managers;
 mod nested_managers;

@@ -116,9 +116,10 @@ impl Waiting {
         thread::scope(|scope| {
             let call = scope.spawn(move || slow.twice(4));
             self.helper.hooks.await_at_gate(1);
+            let gate = self.helper.hooks.open_gate_at_the_end();
             meanwhile(other);
             assert!(!call.is_finished(), "its object is being incarnated");
-            self.helper.hooks.open_gate();
+            drop(gate);
             assert_eq!(call.join().unwrap(), Ok(8));
         });
     }
