@@ -195,6 +195,15 @@ pub enum OrbError {
     /// rule.
     #[error("invalid thread pool: {0}")]
     ThreadPool(String),
+    /// A shared servant does not have the interface of the reference
+    /// ([`ObjectBuilder::activate_shared`](crate::ObjectBuilder::activate_shared)).
+    #[error("the servant implements {servant}, which is neither {reference} nor derived from it")]
+    WrongInterface {
+        /// Repository id of the servant's interface.
+        servant: String,
+        /// Repository id of the reference's interface.
+        reference: &'static str,
+    },
     /// The adapter's policies do not permit the operation (`WrongPolicy`).
     #[error("the adapter's policies do not permit this: {0}")]
     WrongPolicy(&'static str),
@@ -263,7 +272,7 @@ impl OrbError {
             Self::Address(_) | Self::AdapterName(_) | Self::ThreadPool(_) => (Kind::BadParam, Minor::NONE),
             Self::InvalidThreadPool | Self::QueueWithoutRoom => (Kind::BadParam, Minor::NONE),
             Self::KeyTooLong { .. } => (Kind::ImpLimit, Minor::NONE),
-            Self::Priority(_) => (Kind::BadParam, Minor::NONE),
+            Self::Priority(_) | Self::WrongInterface { .. } => (Kind::BadParam, Minor::NONE),
         };
         SystemException::new(kind, minor, Completion::No)
     }

@@ -72,8 +72,8 @@ impl Objects {
             || self.is_adapter_ending(key)
     }
 
-    /// Returns whether the object's adapter is being destroyed. A key without the adapter's path belongs to an
-    /// object that does not come back with it.
+    /// Returns whether the object's adapter is being destroyed. A key without the adapter's path belongs to
+    /// an object that does not come back with it.
     fn is_adapter_ending(&self, key: &[u8]) -> bool {
         match ObjectKey::parse(key).filter(|_| self.issued(key) != Some(false) && self.is_short(key)) {
             Some(ObjectKey::Named { adapter, .. }) => self.ending_adapters.covers(adapter.path),
@@ -276,8 +276,8 @@ impl Objects {
         self.is_ending(key) || self.holder(key).is_some_and(holds) || self.awaits_turn(key)
     }
 
-    /// Whether the object needs a servant manager or adapter activator that is in a call: its end releases the
-    /// requests that are held.
+    /// Whether the object needs a servant manager or adapter activator that is in a call: its end releases
+    /// the requests that are held.
     fn awaits_turn(&self, key: &[u8]) -> bool {
         if matches!(self.demultiplex(key), Demultiplexed::Object(_)) {
             return false;

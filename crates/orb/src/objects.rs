@@ -379,7 +379,8 @@ impl Objects {
     }
 
     /// Deactivates the objects of an adapter and of those below it, as [`Self::deactivate`] does, and removes
-    /// the adapters from the tree below `root`. Requests for their objects get TRANSIENT until this has ended.
+    /// the adapters from the tree below `root`. Requests for their objects get TRANSIENT until this has
+    /// ended.
     pub(crate) fn destroy(&self, root: &PoaCore, poa: &Arc<PoaCore>) {
         self.ending_adapters.insert(poa);
         self.destroy_subtree(root, poa);

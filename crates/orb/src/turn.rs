@@ -1,7 +1,7 @@
 //! Turns: one thread at a time calls the servant manager of an adapter, and one its adapter activator.
 //!
-//! Threads wait for their turn where the wait can end. It cannot if the thread is inside the same call already,
-//! or if the thread whose turn it is waits for this one.
+//! Threads wait for their turn where the wait can end. It cannot if the thread is inside the same call
+//! already, or if the thread whose turn it is waits for this one.
 
 use std::{
     cell::{Cell, RefCell},
@@ -47,8 +47,8 @@ thread_local! {
     static APART: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Separates what the thread serves from now on from its turns, until the result is dropped: it has nothing to
-/// do with the calls that wait.
+/// Separates what the thread serves from now on from its turns, until the result is dropped: it has nothing
+/// to do with the calls that wait.
 pub(crate) fn set_apart() -> impl Drop {
     let before = APART.replace(RUNNING.with_borrow(Vec::len));
     scopeguard::guard((), move |()| APART.set(before))

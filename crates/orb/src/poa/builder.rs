@@ -26,6 +26,10 @@ use crate::{
 
 /// Builder of a [`Poa`], from [`Poa::child`].
 ///
+/// It sets the policies of `PortableServer` and `RTPortableServer`. IdUniquenessPolicy and
+/// ImplicitActivationPolicy have no setting: [`Poa::object`] takes a servant by value (UNIQUE_ID) or as an
+/// [`AnyServant`] (MULTIPLE_ID), and nothing is activated implicitly.
+///
 /// ```
 /// use punctual_orb::{OnExcess, Orb, PriorityModel};
 /// use punctual_types::Priority;

@@ -8,8 +8,8 @@ use crate::{AnyServant, Declined};
 ///
 /// Its operations run one at a time for each adapter. [`Self::incarnate`] runs on the thread that serves the
 /// request. It may call objects that the servant managers of other adapters incarnate, but none that needs
-/// itself: OBJ_ADAPTER (minor 145). If two activators, each on its own thread, call objects that need the other
-/// one, the call of one of them gets TRANSIENT (minor 146).
+/// itself: OBJ_ADAPTER (minor 145). If two activators, each on its own thread, call objects that need the
+/// other one, the call of one of them gets TRANSIENT (minor 146).
 ///
 /// While `incarnate` waits for the reply to a call with [`WaitStrategy::Serving`](crate::WaitStrategy), its
 /// thread serves other requests; those that need the same activator are held until it has returned. A servant
@@ -133,8 +133,9 @@ pub trait ServantLocator: Send + Sync + 'static {
 
     /// The request has ended, whether with a result, an exception or a panic.
     ///
-    /// If this panics, the caller gets OBJ_ADAPTER (minor 117) instead of the result; "completed" says whether
-    /// the servant has returned one. If [`Self::preinvoke`] panics, it gets the same, "not completed".
+    /// If this panics, the caller gets OBJ_ADAPTER (minor 117) instead of the result; "completed" says
+    /// whether the servant has returned one. If [`Self::preinvoke`] panics, it gets the same, "not
+    /// completed".
     fn postinvoke(&self, _id: &[u8], _poa: &Poa, _operation: &str, _cookie: u64, _servant: &AnyServant) {}
 }
 
@@ -160,9 +161,9 @@ pub trait AdapterActivator: Send + Sync + 'static {
     /// Creates the child `name` of `parent`, and returns whether it did. The request then continues to it.
     ///
     /// Runs on the thread that serves the request, one at a time for each parent. It may search for other
-    /// adapters ([`Poa::find`]) and call their objects, for which it may be called again, on the same thread; a
-    /// call of an object of the adapter that it is making gets OBJ_ADAPTER (minor 145). While it waits for the
-    /// reply to a call with [`WaitStrategy::Serving`](crate::WaitStrategy), other requests that need it wait in
-    /// the lane's memory for held requests, and get TRANSIENT (minor 73) if it has none.
+    /// adapters ([`Poa::find`]) and call their objects, for which it may be called again, on the same thread;
+    /// a call of an object of the adapter that it is making gets OBJ_ADAPTER (minor 145). While it waits for
+    /// the reply to a call with [`WaitStrategy::Serving`](crate::WaitStrategy), other requests that need it
+    /// wait in the lane's memory for held requests, and get TRANSIENT (minor 73) if it has none.
     fn unknown_adapter(&self, parent: &Poa, name: &str) -> bool;
 }

@@ -7,4 +7,5 @@ mod endings;
 mod managers;
 mod nested_managers;
 mod servant_managers;
+mod shared_servants;
 mod single_thread;
