@@ -29,7 +29,9 @@ impl AdapterIndex {
             path.strip_prefix(above.as_bytes())
                 .is_some_and(|below| matches!(below.first(), None | Some(b'/')))
         };
-        adapters.as_deref().is_some_and(|adapters| adapters.keys().any(covers))
+        adapters
+            .as_deref()
+            .is_some_and(|adapters| adapters.keys().any(covers))
     }
 
     pub(crate) fn insert(&self, poa: &Arc<PoaCore>) {

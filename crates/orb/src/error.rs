@@ -37,10 +37,10 @@ pub enum OrbError {
     /// The adapter's parent has a child of this name.
     #[error("an adapter named `{0}` already exists here; choose another name, or destroy that adapter first")]
     AdapterAlreadyExists(String),
-    /// The adapter's name is empty, too long, or contains `/`.
+    /// The adapter's name is empty or too long.
     #[error(
-        "`{0}` is not a valid name for an adapter; choose a non-empty name without `/` that is shorter than \
-         1,000 octets"
+        "`{0}` is not a valid name for an adapter; choose a non-empty name that takes at most 1,000 octets, \
+         together with the names of the adapters above it (`/` and `~` take two each)"
     )]
     AdapterName(String),
     /// An object with this id is active in the adapter.

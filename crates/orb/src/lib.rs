@@ -4,6 +4,7 @@
 
 mod accepted_priorities;
 mod adapter_index;
+mod adapter_path;
 mod any_servant;
 mod bidirectional;
 mod bound_band;

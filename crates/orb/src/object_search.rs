@@ -8,6 +8,7 @@ use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
     Declined, PriorityModel,
+    adapter_path::names,
     objects::Objects,
     poa_core::PoaCore,
     request_processing::{Incarnate, MakeAdapter, ServantSource},
@@ -99,7 +100,7 @@ impl Objects {
     fn maker_of(&self, path: &[u8]) -> Option<Arc<PoaCore>> {
         let mut poa = self.root()?;
         for name in names(std::str::from_utf8(path).ok()?) {
-            let Some(child) = poa.child(name) else {
+            let Some(child) = poa.child(&name) else {
                 let makes = poa.processing.adapter_activator.lock().is_some();
                 return makes.then_some(poa);
             };
@@ -230,7 +231,7 @@ impl Objects {
         };
         let (mut poa, mut made) = (root, false);
         for name in names(path) {
-            if let Some(child) = poa.child(name) {
+            if let Some(child) = poa.child(&name) {
                 poa = child;
                 continue;
             }
@@ -241,11 +242,13 @@ impl Objects {
             if !poa.processing.is_active() {
                 return Err(NotMade::NotActive(poa));
             }
-            match self.make_adapter(&poa, &*activator, name)? {
+            match self.make_adapter(&poa, &*activator, &name)? {
                 false => return Err(unknown(Minor::ADAPTER_NOT_FOUND).into()),
                 true => made = true,
             }
-            poa = poa.child(name).ok_or_else(|| unknown(Minor::ADAPTER_NOT_FOUND))?;
+            poa = poa
+                .child(&name)
+                .ok_or_else(|| unknown(Minor::ADAPTER_NOT_FOUND))?;
         }
         Ok(made)
     }
@@ -319,11 +322,6 @@ impl From<SystemException> for NotMade {
     fn from(exception: SystemException) -> Self {
         Self::Failed(exception)
     }
-}
-
-/// Returns the names of the adapters on a path, from the top.
-fn names(path: &str) -> impl Iterator<Item = &str> {
-    path.split('/').filter(|name| !name.is_empty())
 }
 
 /// Why requests of the adapter are not served now.

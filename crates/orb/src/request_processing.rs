@@ -1,10 +1,8 @@
 //! How an adapter finds the servant of a request, and whether it serves requests at all.
 
-use std::{
-    sync::{
-        Arc, OnceLock,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
+use std::sync::{
+    Arc, OnceLock,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
 use punctual_os::PiMutex;

@@ -73,7 +73,11 @@ impl Turn {
         let own = RUNNING.with_borrow(|running| {
             let of_this = |running: &&Running| running.turn == self.number();
             let (apart, connected) = running.split_at(APART.get().min(running.len()));
-            if connected.iter().filter(of_this).any(|own| *own.subject == *subject) {
+            if connected
+                .iter()
+                .filter(of_this)
+                .any(|own| *own.subject == *subject)
+            {
                 return Err(NoTurn::Recursion);
             }
             if connected.iter().any(|own| of_this(&own)) {

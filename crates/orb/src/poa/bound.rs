@@ -96,7 +96,9 @@ impl Servant for Bound<Arc<dyn ServantLocator>> {
         match guarded(|| self.user.postinvoke(id, &poa, operation, cookie, &servant)) {
             Some(()) => result,
             // Instead of the result, CORBA 3.3 part 1, 15.3.7.2.
-            None => Err(failed(result.map_or_else(|exception| exception.completed, |()| Completion::Yes))),
+            None => Err(failed(
+                result.map_or_else(|exception| exception.completed, |()| Completion::Yes),
+            )),
         }
     }
 }

@@ -80,8 +80,7 @@ impl Poa {
     /// # Ok::<(), punctual_orb::OrbError>(())
     /// ```
     pub fn name(&self) -> &str {
-        let path = self.core.path.as_str();
-        path.rsplit_once('/').map_or(path, |(_, name)| name)
+        &self.core.name
     }
 
     /// Returns the adapters directly below this one.

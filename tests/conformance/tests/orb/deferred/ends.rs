@@ -233,7 +233,10 @@ fn an_answer_is_sent_after_its_object_and_its_adapter_have_ended() {
         let pending = office.pile.twice(2);
         desks.destroy().unwrap();
         for (value, response) in pending {
-            assert!(response.is_awaited() && response.respond(Ok(2 * value)), "after its adapter");
+            assert!(
+                response.is_awaited() && response.respond(Ok(2 * value)),
+                "after its adapter"
+            );
         }
         assert_eq!((there.wait(), here.join().unwrap()), (Ok(6), Ok(8)));
     });

@@ -57,7 +57,10 @@ fn while_destroying(server: &Server, poa: &Poa, meanwhile: impl FnOnce()) {
         let gate = server.hooks.open_gate_at_the_end();
         let destroys = scope.spawn(|| poa.destroy());
         eventually("it is being destroyed", || {
-            poa.object(server.servant()).id("late").activate::<ProbeRef>().is_err()
+            poa.object(server.servant())
+                .id("late")
+                .activate::<ProbeRef>()
+                .is_err()
         });
         meanwhile();
         assert!(!destroys.is_finished(), "it waits for the request");
@@ -82,7 +85,10 @@ fn requests_are_refused_for_the_time_being_while_their_adapter_is_destroyed() {
     while_destroying(&server, &region, || {
         for probe in here.iter().chain(&there) {
             assert_eq!(probe.twice(4), destroyed());
-            assert!(probe.as_object().validate_connection().is_ok(), "it may come back");
+            assert!(
+                probe.as_object().validate_connection().is_ok(),
+                "it may come back"
+            );
         }
         assert_eq!(server.probe.twice(4), Ok(8), "other adapters are not concerned");
     });

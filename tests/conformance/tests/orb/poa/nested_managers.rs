@@ -9,8 +9,8 @@ use std::{
 };
 
 use punctual::{
-    AdapterActivator, AnyServant, Declined, Etherealized, Minor, Orb, Poa, ServantActivator,
-    SystemException, SystemExceptionKind as Kind, WaitStrategy,
+    AdapterActivator, AnyServant, Declined, Etherealized, Minor, Orb, Poa, ServantActivator, SystemException,
+    SystemExceptionKind as Kind, WaitStrategy,
 };
 use punctual_fixtures::{
     conformance::ProbeRef,
@@ -302,7 +302,10 @@ impl AdapterActivator for Searching {
 #[test]
 fn an_adapter_activator_does_not_find_what_it_is_about_to_make() {
     let (server, log) = (Server::start(), Log::default());
-    server.orb.root_poa().set_adapter_activator(Searching(log.clone()));
+    server
+        .orb
+        .root_poa()
+        .set_adapter_activator(Searching(log.clone()));
     assert!(server.orb.root_poa().find("a").is_none());
     assert_eq!(log.taken(), ["a"], "it is not called again");
 }

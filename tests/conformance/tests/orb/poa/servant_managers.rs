@@ -327,12 +327,24 @@ fn a_panic_of_a_servant_locator_is_not_one_of_the_servant() {
     let failed = |completed| SystemException::new(Kind::ObjAdapter, Minor::SERVANT_MANAGER_FAILED, completed);
     let panicked = SystemException::new(Kind::Unknown, Minor::SERVANT_PANICKED, Completion::Maybe);
     for probe in references(&poa, &client, b"before") {
-        assert_eq!(probe.twice(4), Err(failed(Completion::No)), "no servant was called");
+        assert_eq!(
+            probe.twice(4),
+            Err(failed(Completion::No)),
+            "no servant was called"
+        );
         assert_eq!(taken(&log), ["twice before"]);
     }
     for probe in references(&poa, &client, b"after") {
-        assert_eq!(probe.twice(4), Err(failed(Completion::Yes)), "the servant has returned");
-        assert_eq!(probe.twice(UNLUCKY), Err(failed(Completion::Maybe)), "the servant has not");
+        assert_eq!(
+            probe.twice(4),
+            Err(failed(Completion::Yes)),
+            "the servant has returned"
+        );
+        assert_eq!(
+            probe.twice(UNLUCKY),
+            Err(failed(Completion::Maybe)),
+            "the servant has not"
+        );
         assert_eq!(taken(&log).len(), 4);
     }
     for probe in references(&poa, &client, b"file") {

@@ -13,12 +13,15 @@ use punctual_fixtures::{
     conformance::ProbeRef,
     eventually,
     later::DeskRef,
-    server::{Server, Servant, client},
+    server::{Servant, Server, client},
 };
 
 fn shared(server: &Server) -> (Weak<Servant>, AnyServant) {
     let servant = Arc::new(server.servant());
-    (Arc::downgrade(&servant), AnyServant::of_arc::<ProbeRef, _>(servant))
+    (
+        Arc::downgrade(&servant),
+        AnyServant::of_arc::<ProbeRef, _>(servant),
+    )
 }
 
 #[test]
@@ -69,9 +72,18 @@ fn objects_with_one_servant_have_priorities_of_their_own() {
     let server = Server::start();
     let root = server.orb.root_poa();
     let [low, high] = [10, 20].map(|value| Priority::new(value).unwrap());
-    let pool = server.orb.threadpool().lane(low, 1).lane(high, 1).build().unwrap();
+    let pool = server
+        .orb
+        .threadpool()
+        .lane(low, 1)
+        .lane(high, 1)
+        .build()
+        .unwrap();
     let poa = root.child("urgent").threadpool(&pool);
-    let poa = poa.priority_model(PriorityModel::ServerDeclared(low)).build().unwrap();
+    let poa = poa
+        .priority_model(PriorityModel::ServerDeclared(low))
+        .build()
+        .unwrap();
     let (_, servant) = shared(&server);
     let client = client();
     for priority in [low, high] {
