@@ -7,11 +7,20 @@ use arc_swap::ArcSwapOption;
 
 use crate::poa_core::PoaCore;
 
+/// Adapters that requests for objects which are not active are checked against.
+#[derive(Default)]
+pub(crate) struct AdapterIndex {
+    /// Adapters with a servant source or an adapter activator.
+    pub(crate) managed: ByPath,
+    /// Adapters whose destruction, together with those below them, has begun and not ended.
+    pub(crate) ending: ByPath,
+}
+
 /// Adapters of one kind. Lanes look them up without a lock; adding one copies the map.
 #[derive(Default)]
-pub(crate) struct AdapterIndex(ArcSwapOption<HashMap<Arc<str>, Arc<PoaCore>>>);
+pub(crate) struct ByPath(ArcSwapOption<HashMap<Arc<str>, Arc<PoaCore>>>);
 
-impl AdapterIndex {
+impl ByPath {
     /// Returns the adapter of this path.
     pub(crate) fn get(&self, path: &[u8]) -> Option<Arc<PoaCore>> {
         let path = std::str::from_utf8(path).ok()?;

@@ -17,12 +17,12 @@ use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
     OrbError, current,
+    in_turn::InTurn,
     left_behind::Upkeep,
     objects::Objects,
     poa_core::{PoaCore, id_of_slot},
     pools::Pools,
     server::ActiveObject,
-    turn::InTurn,
 };
 
 /// The objects of an ORB, and the pools whose threads end them.
@@ -213,7 +213,7 @@ impl Objects {
             return false;
         };
         let activates = |poa: Arc<PoaCore>| poa.processing.activator().is_some();
-        self.managed.get(adapter.path).is_some_and(activates) && self.is_id_ending(adapter.path, id)
+        self.adapters.managed.get(adapter.path).is_some_and(activates) && self.is_id_ending(adapter.path, id)
     }
 
     fn is_id_ending(&self, path: &[u8], id: &[u8]) -> bool {

@@ -18,6 +18,7 @@ mod endings;
 mod endpoint;
 mod error;
 mod expired_requests;
+mod in_turn;
 mod incarnation;
 mod interception;
 mod invalid_policy;

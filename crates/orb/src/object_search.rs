@@ -77,7 +77,7 @@ impl Objects {
     /// an object that does not come back with it.
     fn is_adapter_ending(&self, key: &[u8]) -> bool {
         match ObjectKey::parse(key).filter(|_| self.issued(key) != Some(false) && self.is_short(key)) {
-            Some(ObjectKey::Named { adapter, .. }) => self.ending_adapters.covers(adapter.path),
+            Some(ObjectKey::Named { adapter, .. }) => self.adapters.ending.covers(adapter.path),
             _ => false,
         }
     }
@@ -91,7 +91,7 @@ impl Objects {
 
     /// Returns the adapter with a source of servants that has this path.
     fn source_of(&self, path: &[u8]) -> Option<Arc<PoaCore>> {
-        let poa = self.managed.get(path)?;
+        let poa = self.adapters.managed.get(path)?;
         poa.processing.source.get().is_some().then_some(poa)
     }
 
@@ -114,7 +114,7 @@ impl Objects {
         else {
             return false;
         };
-        self.managed.get(adapter.path).is_some_and(|poa| {
+        self.adapters.managed.get(adapter.path).is_some_and(|poa| {
             poa.processing.source.get().is_some()
                 && poa.adapter(self.boot()) == adapter
                 && poa.check_identity(Some(id)).is_ok()
@@ -145,7 +145,7 @@ impl Objects {
     }
 
     fn may_search(&self, key: &[u8]) -> bool {
-        !self.managed.is_empty() && self.issued(key) != Some(false) && self.is_short(key)
+        !self.adapters.managed.is_empty() && self.issued(key) != Some(false) && self.is_short(key)
     }
 
     /// Searches again after adapters have been created.
@@ -156,7 +156,7 @@ impl Objects {
         let Some(ObjectKey::Named { adapter, id }) = ObjectKey::parse(key) else {
             return Search::Failed(unknown(Minor::TARGET_KEY_UNKNOWN));
         };
-        match self.managed.get(adapter.path) {
+        match self.adapters.managed.get(adapter.path) {
             Some(poa) => self.ask(&poa, key, id),
             None => Search::Failed(unknown(Minor::TARGET_KEY_UNKNOWN)),
         }
@@ -294,17 +294,6 @@ impl Objects {
             None => self
                 .maker_of(adapter.path)
                 .is_some_and(|poa| poa.processing.adapter_turn.await_end()),
-        }
-    }
-
-    /// Serves and ends what has waited for the end of a turn.
-    #[cold]
-    pub(crate) fn turn_has_ended(&self) {
-        self.endings.release_held();
-        for slot in self.endings.slots() {
-            if self.table.is_idle(slot) {
-                self.endings.left(slot);
-            }
         }
     }
 }

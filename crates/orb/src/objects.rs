@@ -43,10 +43,7 @@ pub(crate) struct Objects {
     startup: Startup,
     pub(crate) ids: ObjectIds,
     published: Published,
-    /// Adapters that can serve objects which are not active.
-    pub(crate) managed: AdapterIndex,
-    /// Adapters whose destruction, together with those below them, has begun and not ended.
-    pub(crate) ending_adapters: AdapterIndex,
+    pub(crate) adapters: AdapterIndex,
     root: OnceLock<Arc<PoaCore>>,
     /// Code set that references state as the native one.
     native_code_set: Option<CharSet>,
@@ -93,8 +90,7 @@ impl Objects {
             }),
             ids: ObjectIds::new(),
             published: Published::new(),
-            managed: AdapterIndex::default(),
-            ending_adapters: AdapterIndex::default(),
+            adapters: AdapterIndex::default(),
             root: OnceLock::new(),
             native_code_set,
             components: PiMutex::new(Vec::new()),
@@ -152,7 +148,7 @@ impl Objects {
 
     /// Has requests for objects of the adapter that are not active, and for adapters below it, searched.
     pub(crate) fn manage(&self, poa: &Arc<PoaCore>) {
-        self.managed.insert(poa);
+        self.adapters.managed.insert(poa);
     }
 
     pub(crate) fn enter(&self, slot: SlotId) -> Option<InFlight<'_, ActiveObject>> {
@@ -382,16 +378,16 @@ impl Objects {
     /// the adapters from the tree below `root`. Requests for their objects get TRANSIENT until this has
     /// ended.
     pub(crate) fn destroy(&self, root: &PoaCore, poa: &Arc<PoaCore>) {
-        self.ending_adapters.insert(poa);
+        self.adapters.ending.insert(poa);
         self.destroy_subtree(root, poa);
-        self.ending_adapters.remove(poa);
+        self.adapters.ending.remove(poa);
     }
 
     fn destroy_subtree(&self, root: &PoaCore, poa: &Arc<PoaCore>) {
         for child in poa.close() {
             self.destroy_subtree(root, &child);
         }
-        self.managed.remove(poa);
+        self.adapters.managed.remove(poa);
         for key in self.keys_of(poa) {
             // Another thread may have been faster.
             let _ = self.deactivate(poa, &key);

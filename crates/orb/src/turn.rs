@@ -5,15 +5,11 @@
 
 use std::{
     cell::{Cell, RefCell},
-    marker::PhantomData,
-    panic::{AssertUnwindSafe, catch_unwind},
     ptr,
     sync::atomic::{AtomicBool, Ordering, fence},
 };
 
 use punctual_os::InheritingLock;
-
-use crate::{current, objects::Objects};
 
 /// The turn of one servant manager or adapter activator.
 #[derive(Default)]
@@ -36,7 +32,7 @@ pub(crate) enum NoTurn {
 /// A turn that the thread has.
 struct Running {
     turn: usize,
-    /// What the call is about: the name of the adapter that an activator makes; empty for servant managers.
+    /// Name of the adapter that an activator makes; empty for servant managers.
     subject: Box<[u8]>,
 }
 
@@ -59,7 +55,7 @@ impl Turn {
     /// has to wait.
     pub(crate) fn await_end(&self) -> bool {
         self.awaited.store(true, Ordering::Relaxed);
-        // Its partner is in `InTurn::drop`: one of the two threads sees what the other has stored.
+        // Its partner is in `leave`: one of the two threads sees what the other has stored.
         fence(Ordering::SeqCst);
         self.lock.is_locked()
     }
@@ -68,8 +64,9 @@ impl Turn {
         ptr::from_ref(self).addr()
     }
 
-    /// Waits for the turn. `Ok(false)`: the thread has it already, for another subject.
-    fn enter(&self, subject: &[u8]) -> Result<bool, NoTurn> {
+    /// Waits for the turn; [`Self::leave`] follows, with the result. `Ok(false)`: the thread has it already,
+    /// for another subject.
+    pub(crate) fn enter(&self, subject: &[u8]) -> Result<bool, NoTurn> {
         let own = RUNNING.with_borrow(|running| {
             let of_this = |running: &&Running| running.turn == self.number();
             let (apart, connected) = running.split_at(APART.get().min(running.len()));
@@ -99,49 +96,17 @@ impl Turn {
         });
         Ok(!own)
     }
-}
 
-/// The calling thread's turn, until this is dropped.
-pub(crate) struct InTurn<'t> {
-    objects: &'t Objects,
-    turn: &'t Turn,
-    locked: bool,
-    on_this_thread: PhantomData<*const ()>,
-}
-
-impl Objects {
-    /// Waits until it is the calling thread's turn.
-    pub(crate) fn enter_turn<'t>(&'t self, turn: &'t Turn, subject: &[u8]) -> Result<InTurn<'t>, NoTurn> {
-        let locked = turn.enter(subject)?;
-        Ok(InTurn {
-            objects: self,
-            turn,
-            locked,
-            on_this_thread: PhantomData,
-        })
-    }
-}
-
-impl InTurn<'_> {
-    /// Calls the user's code; `None`: it has panicked.
-    pub(crate) fn call<R>(&self, call: impl FnOnce() -> R) -> Option<R> {
-        // As in a servant, it waits for no upcall.
-        let _upcall = current::during_upcall(current::explicit_priority(), None);
-        catch_unwind(AssertUnwindSafe(call)).ok()
-    }
-}
-
-impl Drop for InTurn<'_> {
-    fn drop(&mut self) {
+    /// Returns to the turn outside of this one; `locked`: the next thread may enter. Returns whether
+    /// something waits for that.
+    pub(crate) fn leave(&self, locked: bool) -> bool {
         RUNNING.with_borrow_mut(Vec::pop);
-        if !self.locked {
-            return;
+        if !locked {
+            return false;
         }
-        let unlocked = self.turn.lock.unlock();
+        let unlocked = self.lock.unlock();
         debug_assert!(unlocked.is_ok(), "it stays on the thread that locked it");
         fence(Ordering::SeqCst);
-        if self.turn.awaited.swap(false, Ordering::Relaxed) {
-            self.objects.turn_has_ended();
-        }
+        self.awaited.swap(false, Ordering::Relaxed)
     }
 }

@@ -249,7 +249,7 @@ fn activators_that_need_each_other_do_not_wait_forever() {
     });
     let results = mem::take(&mut *results.lock().unwrap());
     assert_eq!(results.len(), 2);
-    let refused = results[0].clone();
+    let refused = results[0];
     assert_eq!(reason(refused), (Kind::Transient, Minor::SERVANT_MANAGER_BUSY));
     assert_eq!(results[1], Ok(10), "it had its turn after the other one");
 }

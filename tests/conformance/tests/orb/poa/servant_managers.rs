@@ -348,7 +348,7 @@ fn a_panic_of_a_servant_locator_is_not_one_of_the_servant() {
         assert_eq!(taken(&log).len(), 4);
     }
     for probe in references(&poa, &client, b"file") {
-        assert_eq!(probe.twice(UNLUCKY), Err(panicked.clone()));
+        assert_eq!(probe.twice(UNLUCKY), Err(panicked));
         assert_eq!(taken(&log), ["twice file", "after twice file"]);
     }
 }

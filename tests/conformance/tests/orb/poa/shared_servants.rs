@@ -58,7 +58,7 @@ fn a_shared_servant_has_the_interface_of_its_references() {
     let server = Server::start();
     let (_, servant) = shared(&server);
     let refused = server.poa.object(servant.clone()).activate_shared::<DeskRef>();
-    let error = refused.err().expect("it is no desk");
+    let error = refused.expect_err("it is no desk");
     assert!(matches!(error, OrbError::WrongInterface { .. }));
     assert!(error.to_string().contains("IDL:conformance/Probe:1.0"), "{error}");
     let root = server.orb.root_poa();
