@@ -75,6 +75,10 @@ pub trait RequestHandler: ConnectionData {
     /// Prepares the calling thread to serve the lane, until the result is dropped.
     fn enter_lane(lane: &Self::LaneData) -> impl Drop;
 
+    /// Separates requests that the calling thread serves while an upcall of its own waits from that upcall,
+    /// until the result is dropped.
+    fn set_apart() -> impl Drop;
+
     /// Releases what belongs to a lane whose last thread has ended.
     fn lane_ended(lane: &Self::LaneData);
 

@@ -72,6 +72,7 @@ fn serve_meanwhile<H: ServingSlot, R>(wait: impl FnOnce(&mut Worker<'_, H>) -> R
     let result = {
         let _priority = WaitingPriority::enter(&lane);
         let _available = Available::enter(&lane, &home, &handler);
+        let _apart = H::set_apart();
         wait(&mut worker)
     };
     let buffers = worker.into_buffers();

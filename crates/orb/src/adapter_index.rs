@@ -1,4 +1,5 @@
-//! Adapters that can serve objects which are not active, or make adapters, by path.
+//! Adapters by path: those that can serve objects which are not active, or make adapters, and those that are
+//! being destroyed.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -6,12 +7,20 @@ use arc_swap::ArcSwapOption;
 
 use crate::poa_core::PoaCore;
 
-/// Adapters with a servant source or an adapter activator. Lanes look them up without a lock; adding one
-/// copies the map.
+/// Adapters that requests for objects which are not active are checked against.
 #[derive(Default)]
-pub(crate) struct AdapterIndex(ArcSwapOption<HashMap<Arc<str>, Arc<PoaCore>>>);
+pub(crate) struct AdapterIndex {
+    /// Adapters with a servant source or an adapter activator.
+    pub(crate) managed: ByPath,
+    /// Adapters whose destruction, together with those below them, has begun and not ended.
+    pub(crate) ending: ByPath,
+}
 
-impl AdapterIndex {
+/// Adapters of one kind. Lanes look them up without a lock; adding one copies the map.
+#[derive(Default)]
+pub(crate) struct ByPath(ArcSwapOption<HashMap<Arc<str>, Arc<PoaCore>>>);
+
+impl ByPath {
     /// Returns the adapter of this path.
     pub(crate) fn get(&self, path: &[u8]) -> Option<Arc<PoaCore>> {
         let path = std::str::from_utf8(path).ok()?;
@@ -20,6 +29,18 @@ impl AdapterIndex {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.0.load().is_none()
+    }
+
+    /// Returns whether this path is that of one of the adapters, or of one below them.
+    pub(crate) fn covers(&self, path: &[u8]) -> bool {
+        let adapters = self.0.load();
+        let covers = |above: &Arc<str>| {
+            path.strip_prefix(above.as_bytes())
+                .is_some_and(|below| matches!(below.first(), None | Some(b'/')))
+        };
+        adapters
+            .as_deref()
+            .is_some_and(|adapters| adapters.keys().any(covers))
     }
 
     pub(crate) fn insert(&self, poa: &Arc<PoaCore>) {
@@ -43,7 +64,7 @@ impl AdapterIndex {
         self.0.rcu(|adapters| {
             let mut adapters = adapters.as_deref().cloned().unwrap_or_default();
             change(&mut adapters);
-            Some(Arc::new(adapters))
+            (!adapters.is_empty()).then(|| Arc::new(adapters))
         });
     }
 }

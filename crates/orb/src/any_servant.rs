@@ -1,12 +1,14 @@
 //! Servants of any interface, and why a servant manager gives none.
 
-use std::sync::Arc;
+use std::{borrow::Cow, marker::PhantomData, sync::Arc};
 
-use punctual_stub::{ObjectRef, Servant, Skeleton, servant};
-use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+use punctual_stub::{ObjectRef, Servant, Skeleton, Upcall, servant};
+use punctual_types::{CORBA_OBJECT, Completion, Minor, SystemException, SystemExceptionKind};
 
-/// A servant of any interface: what an adapter gets for its default servant, and from servant managers.
-/// Copies are the same servant, so that one can serve several objects (IdUniquenessPolicy MULTIPLE_ID).
+/// A servant of any interface: what an adapter gets for its default servant, from servant managers, and for
+/// objects that share a servant. Copies are the same servant, so that one can serve several objects
+/// ([`ObjectBuilder::activate_shared`](crate::ObjectBuilder::activate_shared), IdUniquenessPolicy
+/// MULTIPLE_ID).
 ///
 /// ```
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -35,9 +37,69 @@ impl AnyServant {
         }
     }
 
+    /// Creates a servant of the interface of `R` whose implementation the program keeps, too, to look into
+    /// its state.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// use std::sync::Arc;
+    ///
+    /// use punctual_orb::{AnyServant, Orb};
+    ///
+    /// let orb = Orb::builder().build()?;
+    /// let doubler = Arc::new(Doubler);
+    /// let servant = AnyServant::of_arc::<DoublerRef, _>(Arc::clone(&doubler));
+    /// let reference: DoublerRef = orb.root_poa().object(servant).activate_shared()?;
+    /// assert_eq!(reference.twice(4)?, 8);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of_arc<R, S>(implementation: Arc<S>) -> Self
+    where
+        R: Skeleton<S> + 'static,
+        S: Send + Sync + 'static,
+    {
+        let servant = Kept {
+            repository_id: R::repository_id(&implementation),
+            implementation,
+            interface: PhantomData::<fn() -> R>,
+        };
+        Self {
+            servant: Arc::new(servant),
+            values_on_stack: R::VALUES_ON_STACK,
+        }
+    }
+
     /// Returns the id of its interface.
     pub fn repository_id(&self) -> &str {
         self.servant.repository_id()
+    }
+}
+
+/// A servant whose implementation the program keeps.
+struct Kept<R, S> {
+    repository_id: Cow<'static, str>,
+    implementation: Arc<S>,
+    interface: PhantomData<fn() -> R>,
+}
+
+impl<R: Skeleton<S>, S: Send + Sync> Servant for Kept<R, S> {
+    fn repository_id(&self) -> &str {
+        &self.repository_id
+    }
+
+    fn is_a(&self, repository_id: &str) -> bool {
+        repository_id == CORBA_OBJECT
+            || repository_id == self.repository_id
+            || R::supports(&self.implementation, repository_id)
+    }
+
+    fn interface(&self) -> Option<ObjectRef> {
+        R::interface(&self.implementation)
+    }
+
+    fn dispatch(&self, upcall: &mut Upcall<'_, '_>) -> Result<(), SystemException> {
+        R::dispatch(&self.implementation, upcall)
     }
 }
 

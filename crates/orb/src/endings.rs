@@ -17,6 +17,7 @@ use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
     OrbError, current,
+    in_turn::InTurn,
     left_behind::Upkeep,
     objects::Objects,
     poa_core::{PoaCore, id_of_slot},
@@ -109,14 +110,29 @@ impl Objects {
         let Some(left) = self.endings.take(slot) else {
             return;
         };
-        match self.take_out(slot) {
-            Some(object) => self.finish(object),
-            None => self.leave_to_lane(slot, &left.poa),
+        let turn = &left.poa.processing.servant_turn;
+        match self.enter_turn(turn, &[]) {
+            Ok(turn) => match self.take_out(slot) {
+                Some(object) => self.finish_in_turn(object, Some(turn)),
+                None => self.leave_to_lane(slot, &left.poa),
+            },
+            // This thread has to return from other calls first. The end of the turn ends the object.
+            Err(_) => {
+                self.endings.push(slot, &left.poa);
+                if !turn.await_end() {
+                    self.endings.left(slot);
+                }
+            }
         }
     }
 
     /// Ends an object that has been taken out of the table: calls its servant activator, and frees its id.
     pub(crate) fn finish(&self, object: Arc<ActiveObject>) {
+        self.finish_in_turn(object, None);
+    }
+
+    /// Does so in a turn of the activator that the thread has already; else it waits for one.
+    fn finish_in_turn(&self, object: Arc<ActiveObject>, turn: Option<InTurn<'_>>) {
         // The last owner: nobody has looked it up since it was taken out.
         let Some(mut object) = Arc::into_inner(object) else {
             return;
@@ -141,8 +157,11 @@ impl Objects {
             None => &[],
         };
         if poa.processing.etherealizes() {
-            poa.processing
-                .manage(|| incarnation.etherealize(id, cleanup, remaining));
+            // A thread that is inside the activator leaves objects to others, except at the end of the ORB.
+            let turn = turn.or_else(|| self.enter_turn(&poa.processing.servant_turn, &[]).ok());
+            if let Some(turn) = turn {
+                turn.call(|| incarnation.etherealize(id, cleanup, remaining));
+            }
         } else {
             // Its destructor is the user's.
             let _ = catch_unwind(AssertUnwindSafe(|| incarnation.forget()));
@@ -194,7 +213,7 @@ impl Objects {
             return false;
         };
         let activates = |poa: Arc<PoaCore>| poa.processing.activator().is_some();
-        self.managed.get(adapter.path).is_some_and(activates) && self.is_id_ending(adapter.path, id)
+        self.adapters.managed.get(adapter.path).is_some_and(activates) && self.is_id_ending(adapter.path, id)
     }
 
     fn is_id_ending(&self, path: &[u8], id: &[u8]) -> bool {
@@ -223,7 +242,11 @@ impl Objects {
     ) -> Result<(), SystemException> {
         let failed = |kind, minor| Err(SystemException::new(kind, minor, Completion::No));
         if current::is_in_upcall() {
-            return failed(SystemExceptionKind::Transient, Minor::OBJECT_ENDING);
+            let minor = match self.is_ending(key) {
+                true => Minor::OBJECT_ENDING,
+                false => Minor::SERVANT_MANAGER_BUSY,
+            };
+            return failed(SystemExceptionKind::Transient, minor);
         }
         let ended = self.departures.wait_until(deadline, || {
             (!self.is_ending(key) || self.endings.are_shut_down()).then_some(())

@@ -37,10 +37,10 @@ pub enum OrbError {
     /// The adapter's parent has a child of this name.
     #[error("an adapter named `{0}` already exists here; choose another name, or destroy that adapter first")]
     AdapterAlreadyExists(String),
-    /// The adapter's name is empty, too long, or contains `/`.
+    /// The adapter's name is empty or too long.
     #[error(
-        "`{0}` is not a valid name for an adapter; choose a non-empty name without `/` that is shorter than \
-         1,000 octets"
+        "`{0}` is not a valid name for an adapter; choose a non-empty name that takes at most 1,000 octets, \
+         together with the names of the adapters above it (`/` and `~` take two each)"
     )]
     AdapterName(String),
     /// An object with this id is active in the adapter.
@@ -195,6 +195,15 @@ pub enum OrbError {
     /// rule.
     #[error("invalid thread pool: {0}")]
     ThreadPool(String),
+    /// A shared servant does not have the interface of the reference
+    /// ([`ObjectBuilder::activate_shared`](crate::ObjectBuilder::activate_shared)).
+    #[error("the servant implements {servant}, which is neither {reference} nor derived from it")]
+    WrongInterface {
+        /// Repository id of the servant's interface.
+        servant: String,
+        /// Repository id of the reference's interface.
+        reference: &'static str,
+    },
     /// The adapter's policies do not permit the operation (`WrongPolicy`).
     #[error("the adapter's policies do not permit this: {0}")]
     WrongPolicy(&'static str),
@@ -263,7 +272,7 @@ impl OrbError {
             Self::Address(_) | Self::AdapterName(_) | Self::ThreadPool(_) => (Kind::BadParam, Minor::NONE),
             Self::InvalidThreadPool | Self::QueueWithoutRoom => (Kind::BadParam, Minor::NONE),
             Self::KeyTooLong { .. } => (Kind::ImpLimit, Minor::NONE),
-            Self::Priority(_) => (Kind::BadParam, Minor::NONE),
+            Self::Priority(_) | Self::WrongInterface { .. } => (Kind::BadParam, Minor::NONE),
         };
         SystemException::new(kind, minor, Completion::No)
     }

@@ -4,6 +4,7 @@
 
 mod accepted_priorities;
 mod adapter_index;
+mod adapter_path;
 mod any_servant;
 mod bidirectional;
 mod bound_band;
@@ -17,6 +18,7 @@ mod endings;
 mod endpoint;
 mod error;
 mod expired_requests;
+mod in_turn;
 mod incarnation;
 mod interception;
 mod invalid_policy;
@@ -48,6 +50,7 @@ mod server;
 mod settings;
 mod startup;
 mod threadpool;
+mod turn;
 mod unstarted_servers;
 
 pub use accepted_priorities::Peers;

@@ -8,10 +8,12 @@ use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
     Declined, PriorityModel,
+    adapter_path::names,
     objects::Objects,
     poa_core::PoaCore,
-    request_processing::{Incarnate, ServantSource},
+    request_processing::{Incarnate, MakeAdapter, ServantSource},
     server::{ActiveObject, Demultiplexed},
+    turn::NoTurn,
 };
 
 /// Result of [`Objects::search`].
@@ -21,7 +23,8 @@ pub(crate) enum Search<'t> {
     Forward(Ior),
     /// The manager of this adapter, which has the object or would have to make its adapter, is not active.
     NotActive(Arc<PoaCore>),
-    /// The object's last incarnation has not ended yet.
+    /// The object's last incarnation has not ended yet, or its servant manager or adapter activator has to
+    /// return from another call first.
     Ending,
     Failed(SystemException),
 }
@@ -40,6 +43,10 @@ impl Objects {
     /// Source: CORBA 3.3 part 1, 15.2.4 and 15.3.
     #[cold]
     pub(crate) fn search(&self, key: &[u8]) -> Search<'_> {
+        if self.is_adapter_ending(key) {
+            let (kind, minor) = (SystemExceptionKind::Transient, Minor::OMG_ADAPTER_DESTROYED);
+            return Search::Failed(SystemException::new(kind, minor, Completion::No));
+        }
         let Some(ObjectKey::Named { adapter, id }) = ObjectKey::parse(key).filter(|_| self.may_search(key))
         else {
             return Search::Failed(self.missing(key, Minor::TARGET_KEY_UNKNOWN));
@@ -51,6 +58,7 @@ impl Objects {
             Ok(true) => self.search_again(key),
             Ok(false) => Search::Failed(self.missing(key, Minor::TARGET_KEY_UNKNOWN)),
             Err(NotMade::NotActive(poa)) => Search::NotActive(poa),
+            Err(NotMade::Later) => Search::Ending,
             Err(NotMade::Failed(exception)) => Search::Failed(exception),
         }
     }
@@ -59,7 +67,19 @@ impl Objects {
     /// objects that are not active, in an adapter that an activator would be asked to make, or later, while
     /// the server starts. Calls no user code, so that locating an object costs little and changes nothing.
     pub(crate) fn might_serve(&self, key: &[u8]) -> bool {
-        self.serves_without_object(key) || self.would_make_adapter(key) || self.may_come(key)
+        self.serves_without_object(key)
+            || self.would_make_adapter(key)
+            || self.may_come(key)
+            || self.is_adapter_ending(key)
+    }
+
+    /// Returns whether the object's adapter is being destroyed. A key without the adapter's path belongs to
+    /// an object that does not come back with it.
+    fn is_adapter_ending(&self, key: &[u8]) -> bool {
+        match ObjectKey::parse(key).filter(|_| self.issued(key) != Some(false) && self.is_short(key)) {
+            Some(ObjectKey::Named { adapter, .. }) => self.adapters.ending.covers(adapter.path),
+            _ => false,
+        }
     }
 
     fn would_make_adapter(&self, key: &[u8]) -> bool {
@@ -71,7 +91,7 @@ impl Objects {
 
     /// Returns the adapter with a source of servants that has this path.
     fn source_of(&self, path: &[u8]) -> Option<Arc<PoaCore>> {
-        let poa = self.managed.get(path)?;
+        let poa = self.adapters.managed.get(path)?;
         poa.processing.source.get().is_some().then_some(poa)
     }
 
@@ -80,7 +100,7 @@ impl Objects {
     fn maker_of(&self, path: &[u8]) -> Option<Arc<PoaCore>> {
         let mut poa = self.root()?;
         for name in names(std::str::from_utf8(path).ok()?) {
-            let Some(child) = poa.child(name) else {
+            let Some(child) = poa.child(&name) else {
                 let makes = poa.processing.adapter_activator.lock().is_some();
                 return makes.then_some(poa);
             };
@@ -94,7 +114,7 @@ impl Objects {
         else {
             return false;
         };
-        self.managed.get(adapter.path).is_some_and(|poa| {
+        self.adapters.managed.get(adapter.path).is_some_and(|poa| {
             poa.processing.source.get().is_some()
                 && poa.adapter(self.boot()) == adapter
                 && poa.check_identity(Some(id)).is_ok()
@@ -125,7 +145,7 @@ impl Objects {
     }
 
     fn may_search(&self, key: &[u8]) -> bool {
-        !self.managed.is_empty() && self.issued(key) != Some(false) && self.is_short(key)
+        !self.adapters.managed.is_empty() && self.issued(key) != Some(false) && self.is_short(key)
     }
 
     /// Searches again after adapters have been created.
@@ -136,7 +156,7 @@ impl Objects {
         let Some(ObjectKey::Named { adapter, id }) = ObjectKey::parse(key) else {
             return Search::Failed(unknown(Minor::TARGET_KEY_UNKNOWN));
         };
-        match self.managed.get(adapter.path) {
+        match self.adapters.managed.get(adapter.path) {
             Some(poa) => self.ask(&poa, key, id),
             None => Search::Failed(unknown(Minor::TARGET_KEY_UNKNOWN)),
         }
@@ -172,7 +192,12 @@ impl Objects {
         key: &[u8],
         id: &[u8],
     ) -> Search<'_> {
-        let incarnated = poa.processing.manage(|| {
+        let turn = match self.enter_turn(&poa.processing.servant_turn, &[]) {
+            Ok(turn) => turn,
+            Err(NoTurn::Later) => return Search::Ending,
+            Err(NoTurn::Recursion) => return Search::Failed(recursion()),
+        };
+        let incarnated = turn.call(|| {
             // Another thread may have been faster, or `etherealize` has not been called yet.
             if matches!(self.demultiplex(key), Demultiplexed::Object(_)) || self.is_ending(key) {
                 return Ok(());
@@ -183,6 +208,7 @@ impl Objects {
             activated.map_err(|_| Declined::from(failed()))?;
             Ok(())
         });
+        drop(turn);
         match incarnated {
             None => Search::Failed(failed()),
             Some(Err(Declined::Forward(object))) => Search::Forward(object.ior().clone()),
@@ -205,7 +231,7 @@ impl Objects {
         };
         let (mut poa, mut made) = (root, false);
         for name in names(path) {
-            if let Some(child) = poa.child(name) {
+            if let Some(child) = poa.child(&name) {
                 poa = child;
                 continue;
             }
@@ -216,25 +242,68 @@ impl Objects {
             if !poa.processing.is_active() {
                 return Err(NotMade::NotActive(poa));
             }
-            let answer = poa.processing.manage(|| {
-                // Another thread may have been faster.
-                poa.child(name).is_some() || activator.make(name)
-            });
-            match answer {
-                None => return Err(failed().into()),
-                Some(false) => return Err(unknown(Minor::ADAPTER_NOT_FOUND).into()),
-                Some(true) => made = true,
+            match self.make_adapter(&poa, &*activator, &name)? {
+                false => return Err(unknown(Minor::ADAPTER_NOT_FOUND).into()),
+                true => made = true,
             }
-            poa = poa.child(name).ok_or_else(|| unknown(Minor::ADAPTER_NOT_FOUND))?;
+            poa = poa
+                .child(&name)
+                .ok_or_else(|| unknown(Minor::ADAPTER_NOT_FOUND))?;
         }
         Ok(made)
     }
 }
 
+impl Objects {
+    /// Has the activator of `poa` make a child, unless it exists. Returns whether it does.
+    pub(crate) fn make_adapter(
+        &self,
+        poa: &PoaCore,
+        activator: &dyn MakeAdapter,
+        name: &str,
+    ) -> Result<bool, NotMade> {
+        let turn = self
+            .enter_turn(&poa.processing.adapter_turn, name.as_bytes())
+            .map_err(|reason| match reason {
+                NoTurn::Later => NotMade::Later,
+                NoTurn::Recursion => recursion().into(),
+            })?;
+        // Another thread may have been faster.
+        let made = turn.call(|| poa.child(name).is_some() || activator.make(name));
+        made.ok_or_else(|| failed().into())
+    }
+
+    /// Whether a request for the object with this key, which has just been held, should still be.
+    pub(crate) fn is_held(&self, key: &[u8]) -> bool {
+        let holds = |poa: Arc<PoaCore>| poa.processing.manager.holds().is_some();
+        self.is_ending(key) || self.holder(key).is_some_and(holds) || self.awaits_turn(key)
+    }
+
+    /// Whether the object needs a servant manager or adapter activator that is in a call: its end releases
+    /// the requests that are held.
+    fn awaits_turn(&self, key: &[u8]) -> bool {
+        if matches!(self.demultiplex(key), Demultiplexed::Object(_)) {
+            return false;
+        }
+        let Some(ObjectKey::Named { adapter, .. }) = ObjectKey::parse(key).filter(|_| self.may_search(key))
+        else {
+            return false;
+        };
+        match self.source_of(adapter.path) {
+            Some(poa) => poa.processing.servant_turn.await_end(),
+            None => self
+                .maker_of(adapter.path)
+                .is_some_and(|poa| poa.processing.adapter_turn.await_end()),
+        }
+    }
+}
+
 /// Why an adapter has not been made.
-enum NotMade {
+pub(crate) enum NotMade {
     /// The manager of this adapter, whose activator makes it, is not active.
     NotActive(Arc<PoaCore>),
+    /// The activator has to return from another call first.
+    Later,
     Failed(SystemException),
 }
 
@@ -242,11 +311,6 @@ impl From<SystemException> for NotMade {
     fn from(exception: SystemException) -> Self {
         Self::Failed(exception)
     }
-}
-
-/// Returns the names of the adapters on a path, from the top.
-fn names(path: &str) -> impl Iterator<Item = &str> {
-    path.split('/').filter(|name| !name.is_empty())
 }
 
 /// Why requests of the adapter are not served now.
@@ -266,5 +330,10 @@ fn unknown(minor: Minor) -> SystemException {
 
 fn failed() -> SystemException {
     let (kind, minor) = (SystemExceptionKind::ObjAdapter, Minor::SERVANT_MANAGER_FAILED);
+    SystemException::new(kind, minor, Completion::No)
+}
+
+fn recursion() -> SystemException {
+    let (kind, minor) = (SystemExceptionKind::ObjAdapter, Minor::SERVANT_MANAGER_RECURSION);
     SystemException::new(kind, minor, Completion::No)
 }

@@ -44,8 +44,7 @@ pub(crate) struct Objects {
     startup: Startup,
     pub(crate) ids: ObjectIds,
     published: Published,
-    /// Adapters that can serve objects which are not active.
-    pub(crate) managed: AdapterIndex,
+    pub(crate) adapters: AdapterIndex,
     root: OnceLock<Arc<PoaCore>>,
     /// Code set that references state as the native one.
     native_code_set: Option<CharSet>,
@@ -92,7 +91,7 @@ impl Objects {
             }),
             ids: ObjectIds::new(),
             published: Published::new(),
-            managed: AdapterIndex::default(),
+            adapters: AdapterIndex::default(),
             root: OnceLock::new(),
             native_code_set,
             components: PiMutex::new(Vec::new()),
@@ -150,7 +149,7 @@ impl Objects {
 
     /// Has requests for objects of the adapter that are not active, and for adapters below it, searched.
     pub(crate) fn manage(&self, poa: &Arc<PoaCore>) {
-        self.managed.insert(poa);
+        self.adapters.managed.insert(poa);
     }
 
     pub(crate) fn enter(&self, slot: SlotId) -> Option<InFlight<'_, ActiveObject>> {
@@ -377,12 +376,19 @@ impl Objects {
     }
 
     /// Deactivates the objects of an adapter and of those below it, as [`Self::deactivate`] does, and removes
-    /// the adapters from the tree below `root`.
+    /// the adapters from the tree below `root`. Requests for their objects get TRANSIENT until this has
+    /// ended.
     pub(crate) fn destroy(&self, root: &PoaCore, poa: &Arc<PoaCore>) {
+        self.adapters.ending.insert(poa);
+        self.destroy_subtree(root, poa);
+        self.adapters.ending.remove(poa);
+    }
+
+    fn destroy_subtree(&self, root: &PoaCore, poa: &Arc<PoaCore>) {
         for child in poa.close() {
-            self.destroy(root, &child);
+            self.destroy_subtree(root, &child);
         }
-        self.managed.remove(poa);
+        self.adapters.managed.remove(poa);
         for key in self.keys_of(poa) {
             // Another thread may have been faster.
             let _ = self.deactivate(poa, &key);

@@ -17,7 +17,7 @@ use punctual_transport::ProtocolPolicy;
 use punctual_types::{Completion, Minor, Priority, PriorityBand, SystemException, SystemExceptionKind};
 
 use crate::{
-    AnyServant, OrbError, PriorityModel,
+    AnyServant, OrbError, PriorityModel, adapter_path,
     configuration::Configuration,
     interception::AddedComponent,
     lane_data::LaneContext,
@@ -32,8 +32,10 @@ use crate::{
 
 /// Internal state of an object adapter, shared by its objects.
 pub(crate) struct PoaCore {
-    /// Names of the adapter and its parents below the root, joined by `/`.
+    /// Its path.
     pub(crate) path: String,
+    /// Its name; empty for the root.
+    pub(crate) name: String,
     /// Policies, of which the pool has a weak reference for the admission of peers.
     pub(crate) policies: Arc<PoaPolicies>,
     pub(crate) pool: Arc<PoolInfo>,
@@ -66,8 +68,11 @@ impl PoaCore {
         pool: Arc<PoolInfo>,
         processing: RequestProcessing,
     ) -> Self {
+        let name = adapter_path::names(&path).next_back();
+        let name = name.unwrap_or_default().into_owned();
         Self {
             path,
+            name,
             policies,
             pool,
             processing,
@@ -84,11 +89,7 @@ impl PoaCore {
         name: &str,
         make: impl FnOnce(String) -> Self,
     ) -> Result<Arc<Self>, OrbError> {
-        let path = if self.path.is_empty() {
-            name.to_owned()
-        } else {
-            format!("{}/{name}", self.path)
-        };
+        let path = adapter_path::below(&self.path, name);
         let mut children = self.children.lock();
         if self.is_destroyed() {
             return Err(OrbError::AdapterDestroyed);
@@ -96,7 +97,7 @@ impl PoaCore {
         if children.iter().any(|child| child.path == path) {
             return Err(OrbError::AdapterAlreadyExists(name.to_owned()));
         }
-        if name.is_empty() || name.contains('/') || path.len() > MAX_PATH {
+        if name.is_empty() || path.len() > MAX_PATH {
             return Err(OrbError::AdapterName(name.to_owned()));
         }
         let child = Arc::new(make(path));
@@ -110,11 +111,7 @@ impl PoaCore {
     /// Returns the direct child with this name.
     pub(crate) fn child(&self, name: &str) -> Option<Arc<Self>> {
         let children = self.children.lock();
-        let own = |child: &&Arc<Self>| {
-            let path = child.path.as_str();
-            path.rsplit_once('/').map_or(path, |(_, name)| name) == name
-        };
-        children.iter().find(own).cloned()
+        children.iter().find(|child| child.name == name).cloned()
     }
 
     /// Fails with OBJ_ADAPTER if the thread stacks of its pool are too small for the servant.

@@ -1,12 +1,8 @@
 //! How an adapter finds the servant of a request, and whether it serves requests at all.
 
-use std::{
-    cell::Cell,
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::{
-        Arc, OnceLock,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
+use std::sync::{
+    Arc, OnceLock,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
 use punctual_os::PiMutex;
@@ -15,8 +11,9 @@ use punctual_stub::{ObjectRef, Servant, Upcall};
 use punctual_types::SystemException;
 
 use crate::{
-    AnyServant, Declined, PoaManagerState, current,
+    AnyServant, Declined, PoaManagerState,
     poa_manager::{ManagerCore, ServingPool},
+    turn::Turn,
 };
 
 /// How an adapter finds the servant of a request, and whether it serves requests at all.
@@ -30,8 +27,10 @@ pub(crate) struct RequestProcessing {
     /// Source of servants for ids without an active object.
     pub(crate) source: OnceLock<ServantSource>,
     pub(crate) adapter_activator: PiMutex<Option<Arc<dyn MakeAdapter>>>,
-    /// Held while its servant manager or adapter activator is called.
-    managing: PiMutex<()>,
+    /// Turn of its servant manager.
+    pub(crate) servant_turn: Turn,
+    /// Turn of its adapter activator.
+    pub(crate) adapter_turn: Turn,
     /// Number of objects that have been deactivated and of whose end the servant activator does not know yet.
     ending: AtomicUsize,
     /// Whether the servant activator learns of the end of objects.
@@ -68,7 +67,8 @@ impl RequestProcessing {
             single_thread: None,
             source: OnceLock::new(),
             adapter_activator: PiMutex::new(None),
-            managing: PiMutex::new(()),
+            servant_turn: Turn::default(),
+            adapter_turn: Turn::default(),
             ending: AtomicUsize::new(0),
             etherealizes: AtomicBool::new(true),
         }
@@ -119,20 +119,6 @@ impl RequestProcessing {
     /// Returns whether its manager is active.
     pub(crate) fn is_active(&self) -> bool {
         self.manager.state() == PoaManagerState::Active
-    }
-
-    /// Calls a servant manager or adapter activator; one thread at a time does. `None`: the calling thread is
-    /// inside such a call already, or the user code has panicked.
-    pub(crate) fn manage<R>(&self, call: impl FnOnce() -> R) -> Option<R> {
-        thread_local!(static MANAGING: Cell<bool> = const { Cell::new(false) });
-        if MANAGING.replace(true) {
-            return None;
-        }
-        let _managing = scopeguard::guard((), |()| MANAGING.set(false));
-        let _turn = self.managing.lock();
-        // As in a servant, it waits for no upcall.
-        let _upcall = current::during_upcall(current::explicit_priority(), None);
-        catch_unwind(AssertUnwindSafe(call)).ok()
     }
 
     /// Returns the servant as the adapter's thread policy wants it called.

@@ -54,6 +54,8 @@ omg! {
          thread";
     OMG_ORB_SHUT_DOWN = 4, BadInvOrder,
         "the ORB has been shut down, or its last handle was dropped; keep an `Orb` as long as it is in use";
+    OMG_ADAPTER_DESTROYED = 4, Transient,
+        "the object's adapter is being destroyed; call again, because it may be made again";
     OMG_WIDE_TEXT_IN_REQUEST = 5, Marshal,
         "GIOP 1.0, which the reference states, has no `wchar` and `wstring`; let the server publish GIOP \
          1.2";
@@ -353,9 +355,8 @@ table! {
         "the object's adapter does not exist, and no adapter activator has made it; check that the server \
          creates it";
     SERVANT_MANAGER_FAILED = 117, ObjAdapter,
-        "the servant manager or adapter activator panicked, called an object that needs it again, or gave a \
-         servant that the adapter's threads have too little stack for; the server's standard error may say \
-         more";
+        "the servant manager or adapter activator panicked, or gave a servant that the adapter's threads have \
+         too little stack for; the server's standard error may say more";
     KEY_REPEATED = 118, Marshal, "a map has the same key twice; the sender must remove one of the entries";
     SERVER_STARTING = 119, Transient,
         "the server is starting, and has not activated the object yet; call again, and keep the reference";
@@ -418,4 +419,10 @@ table! {
     DESCRIPTORS_EXHAUSTED = 144, NoResources,
         "this process may open no further file, and no unused connection was left to be closed; raise the limit \
          of open files (`ulimit -n`, `LimitNOFILE=`)";
+    SERVANT_MANAGER_RECURSION = 145, ObjAdapter,
+        "a servant manager or adapter activator called an object that cannot be found before this call of it \
+         has returned; let it call only active objects, and objects of other adapters";
+    SERVANT_MANAGER_BUSY = 146, Transient,
+        "the object's servant manager or adapter activator is in a call that waits for the calling thread; \
+         call again later";
 }

@@ -127,7 +127,8 @@ pub(crate) struct AddedComponent {
 }
 
 impl<'i> IorInfo<'i> {
-    /// Returns the names of the adapter and its parents, joined by `/`; empty for the root.
+    /// Returns the names of the adapter and its parents, joined by `/`; empty for the root. In a name, `~1`
+    /// stands for `/` and `~0` for `~`.
     pub fn adapter(&self) -> &'i str {
         self.path
     }

@@ -1,9 +1,12 @@
 //! Servant managers and adapter activators of the user, with the adapter that calls them.
 
-use std::sync::{Arc, Weak};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, Weak},
+};
 
 use punctual_stub::{ObjectRef, Servant, Upcall};
-use punctual_types::{CORBA_OBJECT, SystemException};
+use punctual_types::{CORBA_OBJECT, Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::Poa;
 use crate::{
@@ -81,16 +84,31 @@ impl Servant for Bound<Arc<dyn ServantLocator>> {
         let poa = self.poa().ok_or_else(no_object)?;
         let (id, operation) = (id_of(upcall), upcall.operation());
         let _id = serving_id(id);
-        let (servant, cookie) = match self.user.preinvoke(id, &poa, operation) {
+        let found = guarded(|| self.user.preinvoke(id, &poa, operation));
+        let (servant, cookie) = match found.ok_or_else(|| failed(Completion::No))? {
             Ok(found) => found,
             Err(Declined::Forward(object)) => return upcall.forward(object.ior()),
             Err(Declined::Exception(exception)) => return Err(exception),
         };
-        // Also if the servant panics: it is caught above.
-        let _after = scopeguard::guard((), |()| {
-            self.user.postinvoke(id, &poa, operation, cookie, &servant);
-        });
-        poa.core.check_servant(&servant)?;
-        run_servant(&*servant.servant, upcall)
+        let stacks = poa.core.check_servant(&servant);
+        // A panic of the servant is an exception here.
+        let result = stacks.and_then(|()| run_servant(&*servant.servant, upcall));
+        match guarded(|| self.user.postinvoke(id, &poa, operation, cookie, &servant)) {
+            Some(()) => result,
+            // Instead of the result, CORBA 3.3 part 1, 15.3.7.2.
+            None => Err(failed(
+                result.map_or_else(|exception| exception.completed, |()| Completion::Yes),
+            )),
+        }
     }
+}
+
+/// Calls the locator; `None`: it has panicked.
+fn guarded<R>(call: impl FnOnce() -> R) -> Option<R> {
+    catch_unwind(AssertUnwindSafe(call)).ok()
+}
+
+fn failed(completed: Completion) -> SystemException {
+    let (kind, minor) = (SystemExceptionKind::ObjAdapter, Minor::SERVANT_MANAGER_FAILED);
+    SystemException::new(kind, minor, completed)
 }

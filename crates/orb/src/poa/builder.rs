@@ -26,6 +26,10 @@ use crate::{
 
 /// Builder of a [`Poa`], from [`Poa::child`].
 ///
+/// It sets the policies of `PortableServer` and `RTPortableServer`. IdUniquenessPolicy and
+/// ImplicitActivationPolicy have no setting: [`Poa::object`] takes a servant by value (UNIQUE_ID) or as an
+/// [`AnyServant`] (MULTIPLE_ID), and nothing is activated implicitly.
+///
 /// ```
 /// use punctual_orb::{OnExcess, Orb, PriorityModel};
 /// use punctual_types::Priority;
@@ -475,7 +479,8 @@ impl PoaBuilder {
         self
     }
 
-    /// Creates the adapter. Fails if the name is taken or malformed, or if policies contradict each other.
+    /// Creates the adapter. Fails if the name is taken, empty or too long, or if policies contradict each
+    /// other.
     ///
     /// Source: Real-time CORBA 1.2, the rules for policies at `create_POA` as TAO checks them, for the
     /// policies that exist here.
@@ -484,8 +489,9 @@ impl PoaBuilder {
     /// # use punctual_orb::{Orb, OrbError};
     /// let orb = Orb::builder().build()?;
     /// assert!(orb.root_poa().child("radar").build().is_ok());
-    /// let malformed = orb.root_poa().child("radar/north").build();
-    /// assert!(matches!(malformed, Err(OrbError::AdapterName(_))));
+    /// assert_eq!(orb.root_poa().child("radar/north").build()?.name(), "radar/north");
+    /// let nameless = orb.root_poa().child("").build();
+    /// assert!(matches!(nameless, Err(OrbError::AdapterName(_))));
     /// # Ok::<(), OrbError>(())
     /// ```
     pub fn build(self) -> Result<Poa, OrbError> {

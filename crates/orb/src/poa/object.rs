@@ -1,6 +1,7 @@
 //! Activating objects.
 
-use punctual_stub::Skeleton;
+use punctual_cdr::Ior;
+use punctual_stub::{Interface, Skeleton};
 use punctual_types::Priority;
 
 use super::Poa;
@@ -74,24 +75,74 @@ impl<'p, S: Send + Sync + 'static> ObjectBuilder<'p, S> {
     /// - [`OrbError::Full`], [`OrbError::ShutDown`], [`OrbError::AdapterDestroyed`], and [`OrbError::Listen`]
     ///   if this is the first object of the threads that call `Orb::run` and the endpoint is taken.
     pub fn activate<R: Skeleton<S> + 'static>(self) -> Result<R, OrbError> {
+        let (poa, servant) = (self.poa, AnyServant::new::<R, S>(self.servant));
+        let ior = place(poa, servant, self.id.as_deref(), self.priority)?;
+        poa.bind(ior)
+    }
+}
+
+impl ObjectBuilder<'_, AnyServant> {
+    /// Makes an object that has its servant in common with others, and returns a reference to it: several
+    /// activations of one servant, IdUniquenessPolicy MULTIPLE_ID. The type of the reference is the servant's
+    /// interface, or one of its bases.
+    ///
+    /// A copy of the servant is as good as the servant. It is dropped with the last object that has it and
+    /// the last copy.
+    ///
+    /// # Errors
+    /// Those of [`Self::activate`]; [`OrbError::WrongInterface`] if the servant does not support the
+    /// interface of the reference.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// use punctual_orb::{AnyServant, Orb};
+    ///
+    /// let orb = Orb::builder().build()?;
+    /// let poa = orb.root_poa().child("numbers").user_ids().build()?;
+    /// let servant = AnyServant::new::<DoublerRef, _>(Doubler);
+    /// let [one, other]: [DoublerRef; 2] = [
+    ///     poa.object(servant.clone()).id("one").activate_shared()?,
+    ///     poa.object(servant).id("other").activate_shared()?,
+    /// ];
+    /// assert_ne!(one, other);
+    /// assert_eq!(one.twice(2)?, other.twice(2)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn activate_shared<R: Interface>(self) -> Result<R, OrbError> {
         let Self {
             poa,
-            servant: implementation,
+            servant,
             id,
             priority,
         } = self;
-        let id = id.as_deref();
-        poa.core.check_identity(id)?;
-        poa.core.pool.check_stacks(R::REPOSITORY_ID, R::VALUES_ON_STACK)?;
-        if let Some(priority) = priority {
-            poa.core.check_priority(&poa.orb.configuration, priority)?;
+        if !servant.servant.is_a(R::REPOSITORY_ID) {
+            return Err(OrbError::WrongInterface {
+                servant: servant.repository_id().to_owned(),
+                reference: R::REPOSITORY_ID,
+            });
         }
-        let priority = agreed_priority(priority, id.and_then(|id| poa.core.declared(id)))?;
-        // The default pool listens when the first object needs it.
-        poa.orb.ensure_listening(&poa.core)?;
-        poa.core.check_retention()?;
-        let servant = AnyServant::new::<R, S>(implementation);
-        let ior = poa.orb.objects.activate(id, &poa.core, servant, priority)?;
-        poa.bind(ior)
+        poa.bind(place(poa, servant, id.as_deref(), priority)?)
     }
+}
+
+/// Activates the servant, and returns the reference.
+fn place(
+    poa: &Poa,
+    servant: AnyServant,
+    id: Option<&[u8]>,
+    priority: Option<Priority>,
+) -> Result<Ior, OrbError> {
+    poa.core.check_identity(id)?;
+    poa.core
+        .pool
+        .check_stacks(servant.repository_id(), servant.values_on_stack)?;
+    if let Some(priority) = priority {
+        poa.core.check_priority(&poa.orb.configuration, priority)?;
+    }
+    let priority = agreed_priority(priority, id.and_then(|id| poa.core.declared(id)))?;
+    // The default pool listens when the first object needs it.
+    poa.orb.ensure_listening(&poa.core)?;
+    poa.core.check_retention()?;
+    poa.orb.objects.activate(id, &poa.core, servant, priority)
 }

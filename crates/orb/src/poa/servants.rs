@@ -7,7 +7,13 @@ use crate::{AnyServant, Declined};
 /// RequestProcessingPolicy USE_SERVANT_MANAGER and ServantRetentionPolicy RETAIN.
 ///
 /// Its operations run one at a time for each adapter. [`Self::incarnate`] runs on the thread that serves the
-/// request, and must not call an object that needs a servant manager itself: OBJ_ADAPTER.
+/// request. It may call objects that the servant managers of other adapters incarnate, but none that needs
+/// itself: OBJ_ADAPTER (minor 145). If two activators, each on its own thread, call objects that need the
+/// other one, the call of one of them gets TRANSIENT (minor 146).
+///
+/// While `incarnate` waits for the reply to a call with [`WaitStrategy::Serving`](crate::WaitStrategy), its
+/// thread serves other requests; those that need the same activator are held until it has returned. A servant
+/// that calls such an object meanwhile, on this thread, gets TRANSIENT (minor 146).
 ///
 /// For one object, incarnations follow each other: [`Self::etherealize`] is called after the last request of
 /// one, and until it has returned, requests for the object wait at their lane
@@ -126,6 +132,10 @@ pub trait ServantLocator: Send + Sync + 'static {
     fn preinvoke(&self, id: &[u8], poa: &Poa, operation: &str) -> Result<(AnyServant, u64), Declined>;
 
     /// The request has ended, whether with a result, an exception or a panic.
+    ///
+    /// If this panics, the caller gets OBJ_ADAPTER (minor 117) instead of the result; "completed" says
+    /// whether the servant has returned one. If [`Self::preinvoke`] panics, it gets the same, "not
+    /// completed".
     fn postinvoke(&self, _id: &[u8], _poa: &Poa, _operation: &str, _cookie: u64, _servant: &AnyServant) {}
 }
 
@@ -150,6 +160,10 @@ pub trait ServantLocator: Send + Sync + 'static {
 pub trait AdapterActivator: Send + Sync + 'static {
     /// Creates the child `name` of `parent`, and returns whether it did. The request then continues to it.
     ///
-    /// Runs on the thread that serves the request, one at a time for each parent.
+    /// Runs on the thread that serves the request, one at a time for each parent. It may search for other
+    /// adapters ([`Poa::find`]) and call their objects, for which it may be called again, on the same thread;
+    /// a call of an object of the adapter that it is making gets OBJ_ADAPTER (minor 145). While it waits for
+    /// the reply to a call with [`WaitStrategy::Serving`](crate::WaitStrategy), other requests that need it
+    /// wait in the lane's memory for held requests, and get TRANSIENT (minor 73) if it has none.
     fn unknown_adapter(&self, parent: &Poa, name: &str) -> bool;
 }

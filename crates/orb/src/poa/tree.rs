@@ -50,6 +50,9 @@ impl Poa {
 
     /// Returns the child of this name, which the adapter activator makes if it does not exist: `find_POA`.
     ///
+    /// An activator may call this itself, for any adapter but the one that it is making: that does not exist
+    /// before it creates it.
+    ///
     /// ```
     /// # use punctual_orb::Orb;
     /// let orb = Orb::builder().build()?;
@@ -61,10 +64,8 @@ impl Poa {
     pub fn find(&self, name: &str) -> Option<Self> {
         if self.core.child(name).is_none() {
             let activator = self.core.processing.adapter_activator.lock().clone()?;
-            self.core
-                .processing
-                .manage(|| activator.make(name))
-                .filter(|made| *made)?;
+            let made = self.orb.objects.make_adapter(&self.core, &*activator, name);
+            made.ok().filter(|made| *made)?;
         }
         Some(Self::of(&self.orb, &self.core.child(name)?))
     }
@@ -79,8 +80,7 @@ impl Poa {
     /// # Ok::<(), punctual_orb::OrbError>(())
     /// ```
     pub fn name(&self) -> &str {
-        let path = self.core.path.as_str();
-        path.rsplit_once('/').map_or(path, |(_, name)| name)
+        &self.core.name
     }
 
     /// Returns the adapters directly below this one.

@@ -28,6 +28,7 @@ use crate::{
     client::{self, Permit, SharedPurpose},
     current,
     lane_data::{LaneContext, LaneData},
+    turn,
 };
 
 thread_local! {
@@ -86,11 +87,7 @@ impl RequestHandler for RequestDispatcher {
             return false;
         };
         let key = request.target.object_key().unwrap_or_default();
-        let objects = &self.objects;
-        objects.is_ending(key)
-            || objects
-                .holder(key)
-                .is_some_and(|poa| poa.processing.manager.holds().is_some())
+        self.objects.is_held(key)
     }
 
     fn accepted(lane: &LaneData, peer: Peer, highest: Priority) -> Origin {
@@ -110,6 +107,10 @@ impl RequestHandler for RequestDispatcher {
 
     fn enter_lane(lane: &LaneData) -> impl Drop {
         client::use_connections_of(&lane.calls)
+    }
+
+    fn set_apart() -> impl Drop {
+        turn::set_apart()
     }
 
     fn lane_ended(lane: &LaneData) {

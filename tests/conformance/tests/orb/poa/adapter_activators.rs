@@ -229,3 +229,39 @@ fn keys_without_an_adapter_cost_no_more_than_a_refusal() {
         assert_eq!(calls.load(Ordering::SeqCst), call, "the first name only");
     }
 }
+
+/// Makes an adapter of any name below the root.
+struct AnyName(Regions);
+
+impl AdapterActivator for AnyName {
+    fn unknown_adapter(&self, parent: &Poa, name: &str) -> bool {
+        self.0.calls.fetch_add(1, Ordering::SeqCst);
+        let child = parent
+            .child(name)
+            .threadpool(&self.0.pool)
+            .user_ids()
+            .persistent();
+        child.default_servant(self.0.servant.clone()).build().is_ok()
+    }
+}
+
+#[test]
+fn names_of_adapters_contain_any_characters() {
+    let (server, client) = (Server::start(), client());
+    let names = ["a/b", "a~1b", "/", "~"];
+    let probes = names.map(|name| reference(&server, &[name], &client));
+    let (regions, root) = (regions(&server), server.orb.root_poa());
+    root.set_adapter_activator(AnyName(regions));
+    for (name, probe) in names.iter().zip(&probes) {
+        assert_eq!(probe.twice(4), Ok(8), "{name}");
+        assert_eq!(root.find(name).unwrap().name(), *name);
+    }
+    assert_eq!(
+        root.children().len(),
+        names.len() + 1,
+        "each once, and that of the fixture"
+    );
+    assert!(root.child("a/b").build().is_err(), "it exists");
+    let below = root.find("a/b").unwrap().child("c/d").build().unwrap();
+    assert_eq!(below.name(), "c/d");
+}

@@ -2,7 +2,10 @@
 //! collocated.
 
 mod adapter_activators;
+mod destruction;
 mod endings;
 mod managers;
+mod nested_managers;
 mod servant_managers;
+mod shared_servants;
 mod single_thread;

@@ -11,7 +11,7 @@ use punctual::{
 };
 use punctual_fixtures::{
     conformance::ProbeRef,
-    server::{Server, client},
+    server::{Server, UNLUCKY, client},
 };
 
 fn absent() -> SystemException {
@@ -292,5 +292,63 @@ fn a_servant_locator_is_asked_for_each_request() {
         assert_eq!(probe.twice(4), Ok(8), "the object elsewhere answers");
         assert!(probe.greet("").is_err(), "with exceptions of the user's, too");
         assert_eq!(taken(&log)[0], "twice moved", "and is asked for once");
+    }
+}
+
+/// Panics where the id says so.
+struct Panicking {
+    servant: AnyServant,
+    log: Log,
+}
+
+impl ServantLocator for Panicking {
+    fn preinvoke(&self, id: &[u8], _: &Poa, operation: &str) -> Result<(AnyServant, u64), Declined> {
+        note(&self.log, operation, id);
+        assert_ne!(id, b"before", "this panic belongs to a test");
+        Ok((self.servant.clone(), 0))
+    }
+
+    fn postinvoke(&self, id: &[u8], _: &Poa, operation: &str, _: u64, _: &AnyServant) {
+        note(&self.log, &format!("after {operation}"), id);
+        assert_ne!(id, b"after", "this panic belongs to a test");
+    }
+}
+
+#[test]
+fn a_panic_of_a_servant_locator_is_not_one_of_the_servant() {
+    let (server, client) = (Server::start(), client());
+    let log = Log::default();
+    let locator = Panicking {
+        servant: any(&server),
+        log: Arc::clone(&log),
+    };
+    let poa = adapter(&server, "located").servant_locator(locator).build();
+    let poa = poa.unwrap();
+    let failed = |completed| SystemException::new(Kind::ObjAdapter, Minor::SERVANT_MANAGER_FAILED, completed);
+    let panicked = SystemException::new(Kind::Unknown, Minor::SERVANT_PANICKED, Completion::Maybe);
+    for probe in references(&poa, &client, b"before") {
+        assert_eq!(
+            probe.twice(4),
+            Err(failed(Completion::No)),
+            "no servant was called"
+        );
+        assert_eq!(taken(&log), ["twice before"]);
+    }
+    for probe in references(&poa, &client, b"after") {
+        assert_eq!(
+            probe.twice(4),
+            Err(failed(Completion::Yes)),
+            "the servant has returned"
+        );
+        assert_eq!(
+            probe.twice(UNLUCKY),
+            Err(failed(Completion::Maybe)),
+            "the servant has not"
+        );
+        assert_eq!(taken(&log).len(), 4);
+    }
+    for probe in references(&poa, &client, b"file") {
+        assert_eq!(probe.twice(UNLUCKY), Err(panicked));
+        assert_eq!(taken(&log), ["twice file", "after twice file"]);
     }
 }
