@@ -38,6 +38,14 @@ impl Ior {
 }
 
 /// One way to reach an object, `IOP::TaggedProfile`.
+///
+/// ```
+/// use punctual_cdr::{Ior, TaggedProfile};
+///
+/// let profile = TaggedProfile { tag: 0, data: vec![0, 1, 2, 0] };
+/// let ior = Ior { profiles: vec![profile.clone()], ..Ior::default() };
+/// assert_eq!(ior.profiles, [profile]);
+/// ```
 #[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
 pub struct TaggedProfile {
     /// Protocol of the profile; 0 is IIOP.

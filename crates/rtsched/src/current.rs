@@ -262,20 +262,20 @@ impl<'s> Current<'s> {
     /// `parameters`: `None` selects the implicit parameters of the open segment, or its own if it has none.
     ///
     /// ```
-    /// use punctual_os::Gate;
     /// use punctual_rtsched::{RtScheduling, SchedulingError, SpawnSpec};
     /// use punctual_sched::dynamic::SchedulingParameters;
-    /// use std::sync::Arc;
+    /// use std::sync::mpsc;
     ///
     /// let scheduling = RtScheduling::builder().build()?;
     /// let current = scheduling.current();
-    /// let done = Arc::new(Gate::new());
-    /// let opens = Arc::clone(&done);
+    /// let (sender, receiver) = mpsc::channel();
     /// current.segment("track", SchedulingParameters::Importance { importance: 1 }, |_| {
-    ///     current.spawn("display", None, None, SpawnSpec::default(), move || opens.open())?;
+    ///     current.spawn("display", None, None, SpawnSpec::default(), move || {
+    ///         sender.send("shown").expect("it is received")
+    ///     })?;
     ///     Ok::<_, SchedulingError>(())
     /// })?;
-    /// done.pass(None);
+    /// assert_eq!(receiver.recv()?, "shown");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

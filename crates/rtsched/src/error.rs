@@ -61,9 +61,10 @@ impl SchedulingError {
     ///
     /// ```
     /// use punctual_rtsched::SchedulingError;
-    /// use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind::Timeout};
+    /// use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
     ///
-    /// let late = SystemException::new(Timeout, Minor::OPERATION_CANCELLED, Completion::No);
+    /// let minor = Minor::OPERATION_CANCELLED;
+    /// let late = SystemException::new(SystemExceptionKind::Timeout, minor, Completion::No);
     /// assert!(SchedulingError::System(late).is_lateness());
     /// ```
     pub fn is_lateness(&self) -> bool {

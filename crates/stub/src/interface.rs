@@ -185,11 +185,15 @@ pub const fn largest(sizes: &[usize]) -> usize {
 /// # use doubler::{Doubler, DoublerRef};
 /// use std::sync::Arc;
 ///
-/// use punctual_stub::{Servant, servant};
+/// use punctual_stub::Servant;
 ///
-/// let servants: Vec<Arc<dyn Servant>> = vec![servant::<DoublerRef, _>(Doubler)];
-/// assert_eq!(servants[0].repository_id(), "IDL:Doubler:1.0");
-/// assert!(servants[0].is_a("IDL:omg.org/CORBA/Object:1.0"));
+/// fn serves(servants: &[Arc<dyn Servant>], id: &str) -> bool {
+///     servants.iter().any(|servant| servant.is_a(id))
+/// }
+/// # let servants = [punctual_stub::servant::<DoublerRef, _>(Doubler)];
+/// assert!(serves(&servants, "IDL:Doubler:1.0"));
+/// assert!(serves(&servants, "IDL:omg.org/CORBA/Object:1.0"));
+/// assert!(!serves(&servants, "IDL:Halver:1.0"));
 /// ```
 pub trait Servant: Send + Sync {
     /// Returns the id of the most derived interface.

@@ -42,44 +42,7 @@ impl ObjectRef {
     /// Creates a reference to `target`.
     ///
     /// For runtimes; applications obtain references from adapters, from the ORB and from calls.
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    ///
-    /// use punctual_cdr::Ior;
-    /// use punctual_stub::{
-    ///     Call, ObjectRef, OrbContext, PoliciesInForce, PolicyConflict, PolicyOverrides, Target,
-    /// };
-    /// use punctual_types::{Completion, SystemException, SystemExceptionKind};
-    ///
-    /// struct Unreachable(Ior);
-    ///
-    /// impl Target for Unreachable {
-    ///     fn ior(&self) -> &Ior {
-    ///         &self.0
-    ///     }
-    ///     fn orb(&self) -> &OrbContext {
-    ///         unreachable!("not used in this example")
-    ///     }
-    ///     fn invoke(&self, _: &mut Call<'_>) -> Result<(), SystemException> {
-    ///         Err(SystemException::new(SystemExceptionKind::Transient, 0, Completion::No))
-    ///     }
-    ///     fn locate(&self) -> Result<bool, SystemException> {
-    ///         Ok(false)
-    ///     }
-    ///     fn with_policies(&self, _: PolicyOverrides) -> Arc<dyn Target> {
-    ///         Arc::new(Self(self.0.clone()))
-    ///     }
-    ///     fn policies_in_force(&self) -> PoliciesInForce {
-    ///         PoliciesInForce::default()
-    ///     }
-    ///     fn inconsistent_policies(&self) -> Vec<PolicyConflict> {
-    ///         Vec::new()
-    ///     }
-    /// }
-    /// let object = ObjectRef::new(Arc::new(Unreachable(Ior::default())));
-    /// assert_eq!(object.non_existent().unwrap_err().kind, SystemExceptionKind::Transient);
-    /// ```
+    /// [`Target`] has an example.
     pub fn new(target: Arc<dyn Target>) -> Self {
         Self { target }
     }

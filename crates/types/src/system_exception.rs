@@ -140,17 +140,7 @@ impl SystemException {
     }
 
     /// Adds its subject to its text, such as an address. Neither comparisons nor messages contain this. The
-    /// latest 64 details of a process are kept: print an exception soon.
-    ///
-    /// ```
-    /// use punctual_types::{Completion, Detail, Minor, SystemException, SystemExceptionKind};
-    ///
-    /// let refused =
-    ///     SystemException::new(SystemExceptionKind::Transient, Minor::CONNECT_REFUSED, Completion::No);
-    /// let detailed = refused.with_detail(&Detail::address("iiop", "radar:2809"));
-    /// assert!(detailed.to_string().ends_with("(at iiop://radar:2809)"));
-    /// assert_eq!(detailed, refused);
-    /// ```
+    /// latest 64 details of a process are kept: print an exception soon. [`Detail`] has an example.
     #[cold]
     #[must_use]
     pub fn with_detail(self, detail: &Detail) -> Self {

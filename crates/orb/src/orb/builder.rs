@@ -446,7 +446,33 @@ impl OrbBuilder {
     ///
     /// Adds a thread `orb-inspect` in the ordinary class at nice 10, which takes no lock of a lane. Each
     /// request is then timed with two readings of the clock and three relaxed atomic operations; the heap is
-    /// not used. [`Inspection`] has an example.
+    /// not used.
+    ///
+    /// ```
+    /// use std::{io::{BufRead, BufReader, Read, Write}, net::TcpStream, os::unix::net::UnixStream};
+    ///
+    /// use punctual_orb::{Inspection, Orb};
+    ///
+    /// let socket = std::env::temp_dir().join(format!("radar-{}.inspect", std::process::id()));
+    /// let inspection = Inspection::at(&socket).metrics_at("127.0.0.1:0");
+    /// let orb = Orb::builder().inspection(inspection).build()?;
+    ///
+    /// // The request of `punctual top`.
+    /// let mut stream = UnixStream::connect(&socket)?;
+    /// stream.write_all(b"snapshot\n")?;
+    /// let mut snapshot = String::new();
+    /// BufReader::new(stream).read_line(&mut snapshot)?;
+    /// assert!(snapshot.contains(r#""late_replies":0"#));
+    ///
+    /// // The request of Prometheus.
+    /// let address = orb.inspected_at().and_then(|at| at.metrics).expect("metrics have an address");
+    /// let mut stream = TcpStream::connect(address)?;
+    /// stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")?;
+    /// let mut metrics = String::new();
+    /// stream.read_to_string(&mut metrics)?;
+    /// assert!(metrics.contains("# TYPE punctual_lane_requests_total counter"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn inspection(mut self, inspection: Inspection) -> Self {
         self.settings.inspection = Some(inspection);
         self
