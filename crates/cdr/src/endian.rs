@@ -3,7 +3,8 @@
 /// The byte order of numbers, stated by the flags of a message or the first octet of an encapsulation.
 ///
 /// ```
-/// use punctual_cdr::{Encode, Encoder, Endian};
+/// # mod punctual { pub(crate) use punctual_cdr as value; }
+/// use punctual::value::{Encode, Encoder, Endian};
 ///
 /// let mut octets = Vec::new();
 /// 1_u32.encode(&mut Encoder::new(&mut octets, Endian::Big))?;

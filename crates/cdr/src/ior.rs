@@ -9,7 +9,8 @@ use crate::{CdrError, Decode, Decoder, Encode, Encoder};
 /// An object reference: the type of the object and the ways to reach it. A reference without profiles is nil.
 ///
 /// ```
-/// use punctual_cdr::{Ior, TaggedProfile};
+/// # use punctual_cdr as punctual;
+/// use punctual::{Ior, TaggedProfile};
 ///
 /// let ior = Ior {
 ///     type_id: "IDL:radar/Tracker:1.0".to_owned(),
@@ -40,7 +41,8 @@ impl Ior {
 /// One way to reach an object, `IOP::TaggedProfile`.
 ///
 /// ```
-/// use punctual_cdr::{Ior, TaggedProfile};
+/// # use punctual_cdr as punctual;
+/// use punctual::{Ior, TaggedProfile};
 ///
 /// let profile = TaggedProfile { tag: 0, data: vec![0, 1, 2, 0] };
 /// let ior = Ior { profiles: vec![profile.clone()], ..Ior::default() };
@@ -57,7 +59,8 @@ pub struct TaggedProfile {
 /// A detail of a profile, `IOP::TaggedComponent`.
 ///
 /// ```
-/// use punctual_cdr::TaggedComponent;
+/// # use punctual_cdr as punctual;
+/// use punctual::TaggedComponent;
 ///
 /// // A component of the application, with an otherwise unused tag.
 /// let rack = TaggedComponent { tag: 0x5241_434b, data: vec![0, 7] };

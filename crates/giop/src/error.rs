@@ -107,7 +107,8 @@ fn fact(error: &CdrError) -> String {
 /// A text that is not an object reference.
 ///
 /// ```
-/// use punctual_giop::{UrlError, ior_from_string};
+/// # use punctual_giop as punctual;
+/// use punctual::{UrlError, ior_from_string};
 ///
 /// let error = ior_from_string("IOR:00zz").unwrap_err();
 /// assert_eq!(error, UrlError::BadHex { at: 6 });

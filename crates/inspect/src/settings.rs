@@ -21,7 +21,8 @@ use crate::InspectError;
 /// `OrbBuilder::inspection` has an example of the requests.
 ///
 /// ```
-/// use punctual_inspect::Inspection;
+/// # use punctual_inspect as punctual;
+/// use punctual::Inspection;
 ///
 /// // A socket that inspection chooses names the process.
 /// let socket = Inspection::default_folder().join("4711.0.inspect");
@@ -38,7 +39,8 @@ pub struct Inspection {
 /// Addresses at which an ORB is inspected.
 ///
 /// ```
-/// use punctual_inspect::InspectedAt;
+/// # use punctual_inspect as punctual;
+/// use punctual::InspectedAt;
 ///
 /// /// The command that prints the metrics.
 /// fn command(at: &InspectedAt) -> String {

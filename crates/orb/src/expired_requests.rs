@@ -6,7 +6,8 @@
 /// counts the request.
 ///
 /// ```
-/// use punctual_orb::{ExpiredRequests, Orb, QueueLimits};
+/// # use punctual_orb as punctual;
+/// use punctual::{ExpiredRequests, Orb, QueueLimits};
 ///
 /// let orb = Orb::builder().build()?;
 /// let pool = orb

@@ -8,8 +8,8 @@ use punctual_types::NativePriority;
 /// How the kernel orders the runnable threads of one CPU.
 ///
 /// ```
-/// use punctual_os::{Scheduling, SchedulingClass};
-/// use punctual_types::NativePriority;
+/// # mod punctual { pub use {punctual_os::*, punctual_types::*}; }
+/// use punctual::{NativePriority, Scheduling, SchedulingClass};
 ///
 /// assert_eq!(Scheduling::fifo(NativePriority(40)).class, SchedulingClass::Fifo);
 /// assert_eq!(Scheduling::OTHER.class, SchedulingClass::Other);
@@ -28,8 +28,8 @@ pub enum SchedulingClass {
 /// Scheduling class and priority.
 ///
 /// ```
-/// use punctual_os::{Scheduling, SchedulingClass};
-/// use punctual_types::NativePriority;
+/// # mod punctual { pub use {punctual_os::*, punctual_types::*}; }
+/// use punctual::{NativePriority, Scheduling, SchedulingClass};
 ///
 /// let slices = Scheduling::round_robin(NativePriority(40));
 /// assert_eq!(slices, Scheduling { class: SchedulingClass::RoundRobin, priority: NativePriority(40) });

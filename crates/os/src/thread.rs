@@ -11,8 +11,8 @@ use crate::{CpuSet, Scheduling, TaskId, affinity, scheduling};
 /// Configuration of a thread.
 ///
 /// ```
-/// use punctual_os::{CpuSet, Scheduling, ThreadSpec};
-/// use punctual_types::NativePriority;
+/// # mod punctual { pub use {punctual_os::*, punctual_types::*}; }
+/// use punctual::{CpuSet, NativePriority, Scheduling, ThreadSpec};
 ///
 /// let lane = ThreadSpec::new("radar-lane-0")
 ///     .scheduling(Scheduling::fifo(NativePriority(40)))

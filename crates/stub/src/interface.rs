@@ -9,7 +9,8 @@ use crate::{ObjectRef, Reset, Upcall};
 /// A generated reference type: an [`ObjectRef`] whose object is known, or assumed, to support an interface.
 ///
 /// ```
-/// use punctual_stub::{Interface, ObjectRef};
+/// # use punctual_stub as punctual;
+/// use punctual::{Interface, ObjectRef};
 ///
 /// struct TrackerRef(ObjectRef);
 ///
@@ -107,12 +108,12 @@ impl ObjectRef {
 /// interface's trait.
 ///
 /// ```
+/// # mod punctual { pub use {punctual_stub::*, punctual_types::*}; }
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
 /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
-/// use punctual_cdr::Encode;
-/// use punctual_stub::{Interface, ObjectRef, Skeleton, Upcall};
-/// use punctual_types::{SystemException, SystemExceptionKind};
+/// use punctual::{Interface, ObjectRef, Skeleton, SystemException, SystemExceptionKind};
+/// use punctual::rt::{Encode, Upcall};
 ///
 /// struct Counting(i32);
 ///
@@ -181,11 +182,12 @@ pub const fn largest(sizes: &[usize]) -> usize {
 /// A servant of any type.
 ///
 /// ```
+/// # use punctual_stub as punctual;
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
 /// use std::sync::Arc;
 ///
-/// use punctual_stub::Servant;
+/// use punctual::rt::Servant;
 ///
 /// fn serves(servants: &[Arc<dyn Servant>], id: &str) -> bool {
 ///     servants.iter().any(|servant| servant.is_a(id))

@@ -21,10 +21,11 @@ use crate::{
 /// freely.
 ///
 /// ```
+/// # use punctual_stub as punctual;
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
 /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
-/// use punctual_stub::{Interface, ObjectRef};
+/// use punctual::{Interface, ObjectRef};
 ///
 /// # let doubler: DoublerRef = local::activate(Doubler);
 /// let object: ObjectRef = doubler.as_object().clone();
@@ -68,6 +69,7 @@ impl ObjectRef {
     /// Returns the reference as text that any ORB can read: `IOR:` and hexadecimal digits.
     ///
     /// ```
+    /// # use punctual_giop as punctual;
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
     /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
     /// # use doubler::{Doubler, DoublerRef};
@@ -75,7 +77,7 @@ impl ObjectRef {
     /// # let doubler: DoublerRef = local::activate(Doubler);
     /// let text = doubler.as_object().to_ior();
     /// assert!(text.starts_with("IOR:"));
-    /// assert_eq!(&punctual_giop::ior_from_string(&text)?, doubler.as_object().ior());
+    /// assert_eq!(&punctual::ior_from_string(&text)?, doubler.as_object().ior());
     /// # Ok::<(), punctual_giop::UrlError>(())
     /// ```
     pub fn to_ior(&self) -> String {
@@ -85,11 +87,12 @@ impl ObjectRef {
     /// Returns the ORB of the reference.
     ///
     /// ```
+    /// # use punctual_cdr as punctual;
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
     /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
     /// # use doubler::{Doubler, DoublerRef};
     /// # use punctual_stub::Interface;
-    /// use punctual_cdr::Ior;
+    /// use punctual::Ior;
     ///
     /// # let doubler: DoublerRef = local::activate(Doubler);
     /// // Binds the references in a message; generated code uses it while decoding.
@@ -244,11 +247,12 @@ impl ObjectRef {
     /// The result is a separate reference: with a private connection it does not share that of `self`.
     ///
     /// ```
+    /// # use punctual_stub as punctual;
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
     /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
     /// # use doubler::{Doubler, DoublerRef};
     /// # use punctual_stub::Interface;
-    /// use punctual_stub::PolicyOverrides;
+    /// use punctual::PolicyOverrides;
     ///
     /// # let doubler: DoublerRef = local::activate(Doubler);
     /// let own = PolicyOverrides::new().private_connection(true);

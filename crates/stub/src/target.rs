@@ -134,12 +134,11 @@ pub struct Call<'c> {
 /// The next step of generated code in a call.
 ///
 /// ```
+/// # mod punctual { pub use {punctual_stub::*, punctual_types::*}; }
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
 /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
-/// use punctual_cdr::{Decode, Encode};
-/// use punctual_stub::{Interface, Phase};
-/// use punctual_types::SystemException;
+/// use punctual::{Interface, SystemException, rt::{Decode, Encode, Phase}};
 ///
 /// # let doubler: DoublerRef = local::activate(Doubler);
 /// let mut result = 0_i32;
