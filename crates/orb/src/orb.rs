@@ -638,7 +638,8 @@ impl Orb {
         Ok(())
     }
 
-    /// Returns the address of inspection; `None` if inspection is off. [`OrbBuilder::inspection`] has an example.
+    /// Returns the address of inspection; `None` if inspection is off. [`OrbBuilder::inspection`] has an
+    /// example.
     pub fn inspected_at(&self) -> Option<InspectedAt> {
         self.core().inspected_at()
     }
