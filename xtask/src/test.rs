@@ -141,7 +141,7 @@ pub const STEPS: &[Step] = &[
     },
     Step {
         name: "docs",
-        what: "documentation without warnings, with an example on each page of the facade",
+        what: "documentation without warnings; examples on each page of the facade, with its paths",
         run: Run::Check(|| {
             [&["--workspace"][..], &["-p", LINK]]
                 .into_iter()
@@ -149,7 +149,7 @@ pub const STEPS: &[Step] = &[
                     let documentation = cargo(&[&["doc", "--no-deps"], packages].concat());
                     documentation.env("RUSTDOCFLAGS", "-D warnings").run()
                 })?;
-            examples::check(&Metadata::read()?.target_folder().join("doc"))
+            examples::check(&Metadata::read()?)
         }),
     },
     Step {

@@ -18,7 +18,8 @@ use crate::{AnyError, Enclosing, Kind, TypeCode, Typed, walk};
 /// A value of any IDL type, `any`; by default it holds none (`null`).
 ///
 /// ```
-/// use punctual_any::Any;
+/// # mod punctual { pub(crate) use punctual_any as any; }
+/// use punctual::any::Any;
 ///
 /// let any = Any::new(&String::from("radar"))?;
 /// assert!(any.is::<String>());
@@ -81,7 +82,8 @@ impl Any {
     /// The value does not have the form that the type code describes.
     ///
     /// ```
-    /// use punctual_any::{Any, Kind, TypeCode, Value};
+    /// # mod punctual { pub(crate) use punctual_any as any; }
+    /// use punctual::any::{Any, Kind, TypeCode, Value};
     ///
     /// let any = Any::from_value(TypeCode::basic(Kind::Short), &Value::Short(-3))?;
     /// assert_eq!(any.get::<i16>()?, -3);
@@ -132,8 +134,8 @@ impl Any {
     /// The octets are not a value of this type, or exceed the limits of the decoder.
     ///
     /// ```
-    /// use punctual_any::{Any, Kind, TypeCode};
-    /// use punctual_cdr::{Decoder, Endian};
+    /// # mod punctual { pub(crate) use {punctual_any as any, punctual_cdr as value}; }
+    /// use punctual::{any::{Any, Kind, TypeCode}, value::{Decoder, Endian}};
     ///
     /// let mut results = Decoder::new(&[0, 7, 0, 1], Endian::Big);
     /// let short = TypeCode::basic(Kind::Short);
@@ -191,7 +193,8 @@ impl Any {
     /// Returns the number of octets of type code and value: about the memory that it takes.
     ///
     /// ```
-    /// use punctual_any::Any;
+    /// # mod punctual { pub(crate) use punctual_any as any; }
+    /// use punctual::any::Any;
     ///
     /// let short = Any::new(&String::from("radar"))?.octets();
     /// assert_eq!(Any::new(&"x".repeat(1_005))?.octets(), short + 1_000);

@@ -9,7 +9,8 @@ use crate::{Kind, TypeCode, ValueModifier, kind::Parameters};
 /// A member of a struct or exception: its name and type.
 ///
 /// ```
-/// use punctual_any::{Kind, Member, TypeCode};
+/// # mod punctual { pub(crate) use punctual_any as any; }
+/// use punctual::any::{Kind, Member, TypeCode};
 ///
 /// let members: [Member<'_>; 2] = [("x", TypeCode::basic(Kind::Double)), ("name", TypeCode::string(0))];
 /// let plot = TypeCode::structure("IDL:Plot:1.0", "Plot", members);
@@ -22,7 +23,8 @@ pub type Member<'n> = (&'n str, TypeCode);
 /// the default member is ignored.
 ///
 /// ```
-/// use punctual_any::{Kind, TypeCode, UnionMember};
+/// # mod punctual { pub(crate) use punctual_any as any; }
+/// use punctual::any::{Kind, TypeCode, UnionMember};
 ///
 /// // union Reading switch (long) { case 1: double speed; default: string name; };
 /// let members: [UnionMember<'_>; 2] =
@@ -37,7 +39,8 @@ pub type UnionMember<'n> = (i128, &'n str, TypeCode);
 /// A member of a value type: its name and type, and whether it is public.
 ///
 /// ```
-/// use punctual_any::{Kind, TypeCode, ValueMember, ValueModifier};
+/// # mod punctual { pub(crate) use punctual_any as any; }
+/// use punctual::any::{Kind, TypeCode, ValueMember, ValueModifier};
 ///
 /// // valuetype Node { public long id; private string secret; };
 /// let members: [ValueMember<'_>; 2] =
@@ -56,7 +59,8 @@ impl TypeCode {
     /// If the kind has parameters.
     ///
     /// ```
-    /// use punctual_any::{Kind, TypeCode};
+    /// # mod punctual { pub(crate) use punctual_any as any; }
+    /// use punctual::any::{Kind, TypeCode};
     ///
     /// assert_eq!(TypeCode::basic(Kind::LongLong).to_string(), "long long");
     /// ```
@@ -188,7 +192,8 @@ impl TypeCode {
     /// own members.
     ///
     /// ```
-    /// use punctual_any::{Kind, TypeCode, ValueModifier};
+    /// # mod punctual { pub(crate) use punctual_any as any; }
+    /// use punctual::any::{Kind, TypeCode, ValueModifier};
     ///
     /// let id = ("id", TypeCode::basic(Kind::Long), true);
     /// let node = TypeCode::value("IDL:Node:1.0", "Node", ValueModifier::None, None, [id]);
@@ -248,7 +253,8 @@ impl TypeCode {
     /// description of a recursive type.
     ///
     /// ```
-    /// use punctual_any::TypeCode;
+    /// # mod punctual { pub(crate) use punctual_any as any; }
+    /// use punctual::any::TypeCode;
     ///
     /// let children = TypeCode::sequence(TypeCode::recursive("IDL:Node:1.0"), 0);
     /// let node = TypeCode::structure("IDL:Node:1.0", "Node", [("children", children)]);

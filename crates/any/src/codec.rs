@@ -15,7 +15,8 @@ use crate::{Any, AnyError, TypeCode};
 /// the byte order of this machine; both byte orders are read.
 ///
 /// ```
-/// use punctual_any::{Any, Codec};
+/// # mod punctual { pub(crate) use punctual_any as any; }
+/// use punctual::any::{Any, Codec};
 ///
 /// let (codec, depth) = (Codec::default(), Any::new(&300_i32)?);
 /// assert_eq!(codec.decode(&codec.encode(&depth)?)?, depth);

@@ -10,7 +10,8 @@ use crate::Kind;
 /// Why a value cannot be taken from an `any`, or put into one.
 ///
 /// ```
-/// use punctual_any::{Any, AnyError};
+/// # mod punctual { pub(crate) use punctual_any as any; }
+/// use punctual::any::{Any, AnyError};
 ///
 /// let any = Any::new(&7_i32)?;
 /// let error = any.get::<f64>().unwrap_err();

@@ -5,7 +5,8 @@ macro_rules! kinds {
         /// The kind of a type code, `CORBA::TCKind`.
         ///
         /// ```
-        /// use punctual_any::Kind;
+        /// # mod punctual { pub(crate) use punctual_any as any; }
+        /// use punctual::any::Kind;
         ///
         /// assert_eq!(Kind::from_number(15), Some(Kind::Struct));
         /// assert_eq!(Kind::Struct.idl(), "struct");
@@ -79,7 +80,8 @@ kinds! {
 /// How values of a type are marshalled, `CORBA::ValueModifier`.
 ///
 /// ```
-/// use punctual_any::{Kind, TypeCode, ValueModifier};
+/// # mod punctual { pub(crate) use punctual_any as any; }
+/// use punctual::any::{Kind, TypeCode, ValueModifier};
 ///
 /// // custom valuetype Sparse { private long count; };
 /// let count = ("count", TypeCode::basic(Kind::Long), false);

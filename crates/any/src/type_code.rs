@@ -13,7 +13,8 @@ const INDIRECTION: u32 = u32::MAX;
 /// A description of an IDL type, `CORBA::TypeCode`.
 ///
 /// ```
-/// use punctual_any::{Kind, Member, TypeCode};
+/// # mod punctual { pub(crate) use punctual_any as any; }
+/// use punctual::any::{Kind, Member, TypeCode};
 ///
 /// let point = TypeCode::structure(
 ///     "IDL:Point:1.0",
@@ -36,7 +37,8 @@ pub struct TypeCode {
 /// A member of a union as [`TypeCodeView::cases`] returns it: its label, name and type.
 ///
 /// ```
-/// use punctual_any::{Kind, TypeCode, UnionCase};
+/// # mod punctual { pub(crate) use punctual_any as any; }
+/// use punctual::any::{Kind, TypeCode, UnionCase};
 ///
 /// let long = || TypeCode::basic(Kind::Long);
 /// let union = TypeCode::union("IDL:U:1.0", "U", long(), None, [(4, "count", long())]);
@@ -283,7 +285,8 @@ impl<'a> TypeCodeView<'a> {
     /// [`CdrErrorKind::TypeCodeInvalid`]: it is of another kind, or malformed.
     ///
     /// ```
-    /// use punctual_any::{Kind, TypeCode};
+    /// # mod punctual { pub(crate) use punctual_any as any; }
+    /// use punctual::any::{Kind, TypeCode};
     ///
     /// let members = [(1, "speed", TypeCode::basic(Kind::Double)), (0, "name", TypeCode::string(0))];
     /// let report = TypeCode::union("IDL:R:1.0", "R", TypeCode::basic(Kind::Short), Some(1), members);

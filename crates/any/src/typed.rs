@@ -13,7 +13,8 @@ use crate::{Kind, TypeCode, TypeCodeView, ValueModifier};
 /// exceptions.
 ///
 /// ```
-/// use punctual_any::Typed;
+/// # mod punctual { pub(crate) use punctual_any as any; }
+/// use punctual::any::Typed;
 ///
 /// assert_eq!(Vec::<[f64; 3]>::type_code().to_string(), "sequence<double[3]>");
 /// ```
@@ -31,7 +32,8 @@ pub trait Typed {
 /// A typed object reference. Generated code implements it.
 ///
 /// ```
-/// use punctual_any::{TypeCode, Typed, TypedReference};
+/// # mod punctual { pub(crate) use punctual_any as any; }
+/// use punctual::any::{TypeCode, Typed, TypedReference};
 ///
 /// struct TrackerRef;
 ///

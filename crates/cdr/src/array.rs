@@ -47,7 +47,8 @@ impl<'a, T: Decode<'a>, const N: usize> Decode<'a> for [T; N] {
 /// Returns a long array of equal elements, for generated code and its users.
 ///
 /// ```
-/// use punctual_cdr::filled_array;
+/// # mod punctual { pub(crate) use punctual_cdr as rt; }
+/// use punctual::rt::filled_array;
 ///
 /// let frame: Box<[u8; 1_000_000]> = filled_array(0);
 /// assert_eq!(frame[999_999], 0);

@@ -4,7 +4,8 @@
 /// if `signed`.
 ///
 /// ```
-/// use punctual_cdr::pack_bits;
+/// # mod punctual { pub(crate) use punctual_cdr as rt; }
+/// use punctual::rt::pack_bits;
 ///
 /// assert_eq!(pack_bits(-2, 3, true), Some(0b110));
 /// assert_eq!(pack_bits(8, 3, false), None, "three bits end at 7");
@@ -21,7 +22,8 @@ pub fn pack_bits(value: i128, width: u32, signed: bool) -> Option<u64> {
 /// Returns the value in `width` bits (1 to 64) from bit `offset` on.
 ///
 /// ```
-/// use punctual_cdr::unpack_bits;
+/// # mod punctual { pub(crate) use punctual_cdr as rt; }
+/// use punctual::rt::unpack_bits;
 ///
 /// // bitset Status { bitfield<4> mode; bitfield<3, short> trim; };
 /// let bits = 0b110_1001;

@@ -9,7 +9,8 @@ use crate::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, map};
 /// A value exceeds the bound of its IDL type.
 ///
 /// ```
-/// use punctual_cdr::{BoundedString, TooLong};
+/// # use punctual_cdr as punctual;
+/// use punctual::{BoundedString, TooLong};
 ///
 /// let error = BoundedString::<4>::try_from("radar".to_owned()).unwrap_err();
 /// assert_eq!(error, TooLong { length: 5, bound: 4 });
@@ -75,7 +76,8 @@ bounded!(
     /// An owned `sequence<T, N>`: at most `N` elements.
     ///
     /// ```
-    /// use punctual_cdr::BoundedSeq;
+    /// # use punctual_cdr as punctual;
+    /// use punctual::BoundedSeq;
     ///
     /// let mut track = BoundedSeq::<i32, 3>::try_from(vec![1, 2])?;
     /// track.push(3)?;
@@ -90,7 +92,8 @@ bounded!(
     /// A lent `sequence<T, N>`: at most `N` elements.
     ///
     /// ```
-    /// use punctual_cdr::{BoundedSeq, BoundedSlice};
+    /// # use punctual_cdr as punctual;
+    /// use punctual::{BoundedSeq, BoundedSlice};
     ///
     /// let samples = [1, 2, 3];
     /// let lent = BoundedSlice::<i32, 3>::try_from(samples.as_slice())?;
@@ -105,7 +108,8 @@ bounded!(
     /// A `map<K, V, N>`: at most `N` pairs.
     ///
     /// ```
-    /// use punctual_cdr::BoundedMap;
+    /// # use punctual_cdr as punctual;
+    /// use punctual::BoundedMap;
     ///
     /// let mut limits = BoundedMap::<&str, i32, 1>::default();
     /// limits.insert("low", 10)?;
@@ -120,7 +124,8 @@ bounded!(
     /// An owned `string<N>`: at most `N` characters.
     ///
     /// ```
-    /// use punctual_cdr::BoundedString;
+    /// # use punctual_cdr as punctual;
+    /// use punctual::BoundedString;
     ///
     /// let mut name = BoundedString::<8>::try_from("radar".to_owned())?;
     /// name.push_str(" 2")?;
@@ -135,7 +140,8 @@ bounded!(
     /// A lent `string<N>`: at most `N` characters.
     ///
     /// ```
-    /// use punctual_cdr::{BoundedStr, BoundedString};
+    /// # use punctual_cdr as punctual;
+    /// use punctual::{BoundedStr, BoundedString};
     ///
     /// let lent = BoundedStr::<8>::try_from("radar")?;
     /// assert_eq!(lent.len(), 5);

@@ -10,7 +10,8 @@ use upper_halves::UPPER_HALVES;
 /// The transmission code set of `char` and `string` on a connection.
 ///
 /// ```
-/// use punctual_cdr::CharSet;
+/// # use punctual_cdr as punctual;
+/// use punctual::CharSet;
 ///
 /// // What peers use that have not agreed on another one.
 /// assert_eq!(CharSet::default(), CharSet::Latin1);

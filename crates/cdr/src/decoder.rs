@@ -16,7 +16,8 @@ use crate::{Arena, CdrError, CdrErrorKind, CharSet, CodeSets, Encoder, Endian};
 /// A value that can be read from a message; `'a` is the lifetime of the message and the arena.
 ///
 /// ```
-/// use punctual_cdr::{CdrError, Decode, Decoder, Endian};
+/// # mod punctual { pub(crate) use punctual_cdr as value; }
+/// use punctual::value::{CdrError, Decode, Decoder, Endian};
 ///
 /// #[derive(Debug, PartialEq)]
 /// struct Plot { x: i16, label: String }
@@ -112,7 +113,8 @@ const FRAGMENT_HEADER_SIZE: usize = 12;
 /// Reads values out of one message.
 ///
 /// ```
-/// use punctual_cdr::{Decode, Decoder, Endian};
+/// # mod punctual { pub(crate) use punctual_cdr as value; }
+/// use punctual::value::{Decode, Decoder, Endian};
 ///
 /// let octets = [2, 0, 0, 0, 10, 0, 20, 0];
 /// let mut decoder = Decoder::new(&octets, Endian::Little);

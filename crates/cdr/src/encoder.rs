@@ -13,7 +13,8 @@ use crate::{CdrError, CdrErrorKind, CharSet, CodeSets, Endian};
 /// and tuples are consecutive values.
 ///
 /// ```
-/// use punctual_cdr::{CdrError, Encode, Encoder, Endian};
+/// # mod punctual { pub(crate) use punctual_cdr as value; }
+/// use punctual::value::{CdrError, Encode, Encoder, Endian};
 ///
 /// struct Plot { x: i16, label: String }
 ///
@@ -55,7 +56,8 @@ impl<T: Encode + ?Sized> Encode for &T {
 /// Appends values to a buffer that its owner reuses for each message.
 ///
 /// ```
-/// use punctual_cdr::{Encode, Encoder, Endian};
+/// # mod punctual { pub(crate) use punctual_cdr as value; }
+/// use punctual::value::{Encode, Encoder, Endian};
 ///
 /// let mut buffer = Vec::new();
 /// let mut encoder = Encoder::new(&mut buffer, Endian::Little).with_limit(1024);

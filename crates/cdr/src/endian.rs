@@ -1,6 +1,16 @@
 //! Byte order.
 
 /// The byte order of numbers, stated by the flags of a message or the first octet of an encapsulation.
+///
+/// ```
+/// # mod punctual { pub(crate) use punctual_cdr as value; }
+/// use punctual::value::{Encode, Encoder, Endian};
+///
+/// let mut octets = Vec::new();
+/// 1_u32.encode(&mut Encoder::new(&mut octets, Endian::Big))?;
+/// assert_eq!(octets, [0, 0, 0, 1]);
+/// # Ok::<(), punctual_cdr::CdrError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Endian {
     /// Most significant octet first; 0 on the wire.

@@ -7,8 +7,8 @@ use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 /// A value that could not be encoded or decoded, and its position.
 ///
 /// ```
-/// use punctual_cdr::{CdrErrorKind, Decode, Decoder, Endian};
-/// use punctual_types::{Completion, SystemExceptionKind};
+/// # mod punctual { pub(crate) use {punctual_cdr as rt, punctual_cdr as value, punctual_types::*}; }
+/// use punctual::{Completion, SystemExceptionKind, rt::CdrErrorKind, value::{Decode, Decoder, Endian}};
 ///
 /// // A string of 100 octets is announced, and two follow.
 /// let message = [100, 0, 0, 0, b'h', b'i'];
@@ -46,7 +46,8 @@ impl core::error::Error for CdrError {}
 /// The kinds of [`CdrError`].
 ///
 /// ```
-/// use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Endian};
+/// # mod punctual { pub(crate) use {punctual_cdr as rt, punctual_cdr as value}; }
+/// use punctual::{rt::CdrErrorKind, value::{CdrError, Decode, Decoder, Endian}};
 ///
 /// /// An enum of two enumerators, as generated code decodes it.
 /// fn is_tracking(decoder: &mut Decoder<'_>) -> Result<bool, CdrError> {

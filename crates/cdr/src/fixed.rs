@@ -9,7 +9,8 @@ use crate::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder};
 /// IDL `fixed<D, S>`: a number of at most `D` digits (31 at most), `S` of them behind the point. Exact.
 ///
 /// ```
-/// use punctual_cdr::Fixed;
+/// # use punctual_cdr as punctual;
+/// use punctual::Fixed;
 ///
 /// type Price = Fixed<8, 2>;
 ///
@@ -28,7 +29,8 @@ pub struct Fixed<const D: u8, const S: u8>(i128);
 /// A number is not one of a `fixed` type: it has too many digits, or is none.
 ///
 /// ```
-/// use punctual_cdr::{Fixed, FixedOverflow};
+/// # use punctual_cdr as punctual;
+/// use punctual::{Fixed, FixedOverflow};
 ///
 /// let overflow = Fixed::<4, 2>::new(12_345).unwrap_err();
 /// assert_eq!(overflow, FixedOverflow { digits: 4, scale: 2 });

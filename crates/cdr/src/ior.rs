@@ -9,7 +9,8 @@ use crate::{CdrError, Decode, Decoder, Encode, Encoder};
 /// An object reference: the type of the object and the ways to reach it. A reference without profiles is nil.
 ///
 /// ```
-/// use punctual_cdr::{Ior, TaggedProfile};
+/// # use punctual_cdr as punctual;
+/// use punctual::{Ior, TaggedProfile};
 ///
 /// let ior = Ior {
 ///     type_id: "IDL:radar/Tracker:1.0".to_owned(),
@@ -38,6 +39,15 @@ impl Ior {
 }
 
 /// One way to reach an object, `IOP::TaggedProfile`.
+///
+/// ```
+/// # use punctual_cdr as punctual;
+/// use punctual::{Ior, TaggedProfile};
+///
+/// let profile = TaggedProfile { tag: 0, data: vec![0, 1, 2, 0] };
+/// let ior = Ior { profiles: vec![profile.clone()], ..Ior::default() };
+/// assert_eq!(ior.profiles, [profile]);
+/// ```
 #[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
 pub struct TaggedProfile {
     /// Protocol of the profile; 0 is IIOP.
@@ -49,7 +59,8 @@ pub struct TaggedProfile {
 /// A detail of a profile, `IOP::TaggedComponent`.
 ///
 /// ```
-/// use punctual_cdr::TaggedComponent;
+/// # use punctual_cdr as punctual;
+/// use punctual::TaggedComponent;
 ///
 /// // A component of the application, with an otherwise unused tag.
 /// let rack = TaggedComponent { tag: 0x5241_434b, data: vec![0, 7] };

@@ -180,7 +180,8 @@ impl<'a> Decode<'a> for char {
 /// IDL `long double`: the bits of an IEEE 754 binary128, for which Rust has no stable type.
 ///
 /// ```
-/// use punctual_cdr::{Encode, Encoder, Endian, LongDouble};
+/// # mod punctual { pub(crate) use {punctual_cdr as value, punctual_cdr::*}; }
+/// use punctual::{LongDouble, value::{Encode, Encoder, Endian}};
 ///
 /// let one = LongDouble(0x3fff << 112);
 /// let mut message = Vec::new();

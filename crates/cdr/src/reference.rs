@@ -5,9 +5,10 @@ use crate::{CdrError, Decode, Decoder, Encode, Encoder, Ior};
 /// A typed object reference that can be sent.
 ///
 /// ```
+/// # mod punctual { pub(crate) use {punctual_cdr as rt, punctual_cdr::*}; }
 /// # mod shapes { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/shapes.rs")); }
 /// # use shapes::ShapeRef;
-/// use punctual_cdr::{HasIor, Ior};
+/// use punctual::{Ior, rt::HasIor};
 ///
 /// let shape = ShapeRef(Ior { type_id: "IDL:Shape:1.0".into(), profiles: Vec::new() });
 /// assert_eq!(shape.ior().type_id, "IDL:Shape:1.0");
@@ -26,9 +27,10 @@ impl<T: HasIor> HasIor for &T {
 /// A typed object reference that can be received.
 ///
 /// ```
+/// # mod punctual { pub(crate) use {punctual_cdr as value, punctual_cdr::*}; }
 /// # mod shapes { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/shapes.rs")); }
 /// # use shapes::ShapeRef;
-/// use punctual_cdr::{Decode, Decoder, Encode, Encoder, Endian, Ior, TaggedProfile};
+/// use punctual::{Ior, TaggedProfile, value::{Decode, Decoder, Encode, Encoder, Endian}};
 ///
 /// let ior = Ior { type_id: "IDL:Shape:1.0".into(), profiles: vec![TaggedProfile::default()] };
 /// let mut octets = Vec::new();

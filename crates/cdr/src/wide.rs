@@ -12,7 +12,8 @@ use crate::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, TooLong, W
 /// IDL `wchar`.
 ///
 /// ```
-/// use punctual_cdr::{Encode, Encoder, Endian, WChar};
+/// # mod punctual { pub(crate) use {punctual_cdr as value, punctual_cdr::*}; }
+/// use punctual::{WChar, value::{Encode, Encoder, Endian}};
 ///
 /// let mut message = Vec::new();
 /// WChar('ö').encode(&mut Encoder::new(&mut message, Endian::Little))?;
@@ -31,7 +32,8 @@ impl From<char> for WChar {
 /// IDL `wstring<N>`, of at most `N` characters; `WString` is `wstring`, without bound.
 ///
 /// ```
-/// use punctual_cdr::WString;
+/// # use punctual_cdr as punctual;
+/// use punctual::WString;
 ///
 /// let name = WString::from("größer");
 /// assert_eq!(name.len(), 8, "octets, as of a str");

@@ -107,11 +107,12 @@ fn fact(error: &CdrError) -> String {
 /// A text that is not an object reference.
 ///
 /// ```
-/// use punctual_giop::{ObjectUrl, UrlError};
+/// # use punctual_giop as punctual;
+/// use punctual::{UrlError, ior_from_string};
 ///
-/// let error = "corbaloc::localhost:0/Tracker".parse::<ObjectUrl>().unwrap_err();
-/// assert_eq!(error, UrlError::BadPort("0".to_owned()));
-/// assert_eq!(error.to_string(), "`0` is not a port; use a number from 1 to 65535");
+/// let error = ior_from_string("IOR:00zz").unwrap_err();
+/// assert_eq!(error, UrlError::BadHex { at: 6 });
+/// assert!(error.to_string().ends_with("error at character 6; check that the text is complete"));
 /// ```
 #[derive(Clone, Eq, Error, PartialEq)]
 pub enum UrlError {

@@ -5,7 +5,8 @@ use core::{fmt, net::IpAddr};
 /// The peer of a connection, as far as its transport can identify it.
 ///
 /// ```
-/// use punctual_giop::Peer;
+/// # mod punctual { pub(crate) use punctual_giop as transport; }
+/// use punctual::transport::Peer;
 ///
 /// // What the predicate of `Peers` and `Upcall::peer` get.
 /// let of_root = |peer: Peer| peer == Peer::SameHost { user: Some(0) };

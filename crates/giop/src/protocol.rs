@@ -12,7 +12,8 @@ use crate::{TAG_INTERNET_IOP, TAG_PUNCTUAL_SHM, TAG_SHMIOP, TAG_UIOP, profile_ta
 /// `RTCORBA::ClientProtocolPolicy`.
 ///
 /// ```
-/// use punctual_giop::{Protocol, ProtocolPolicy};
+/// # use punctual_giop as punctual;
+/// use punctual::{Protocol, ProtocolPolicy};
 ///
 /// // Unix sockets if they lead to the server, TCP otherwise.
 /// let policy = ProtocolPolicy::new([Protocol::UIOP, Protocol::IIOP]);
@@ -75,7 +76,8 @@ impl<'a> Decode<'a> for ProtocolPolicy {
 /// A protocol and the properties of its connections: `RTCORBA::Protocol`.
 ///
 /// ```
-/// use punctual_giop::{Protocol, ProtocolProperties};
+/// # use punctual_giop as punctual;
+/// use punctual::{Protocol, ProtocolProperties};
 ///
 /// let mut properties = ProtocolProperties::default();
 /// properties.no_delay = false;
@@ -161,7 +163,8 @@ impl<'a> Decode<'a> for Protocol {
 /// transports. Each transport applies those that it supports.
 ///
 /// ```
-/// use punctual_giop::ProtocolProperties;
+/// # use punctual_giop as punctual;
+/// use punctual::ProtocolProperties;
 ///
 /// let mut properties = ProtocolProperties::default();
 /// properties.send_buffer_size = Some(1 << 16);

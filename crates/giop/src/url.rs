@@ -138,8 +138,8 @@ fn write_escaped(f: &mut fmt::Formatter<'_>, octet: u8) -> fmt::Result {
 /// If the type id contains a NUL, which no decoder yields, or if a profile has 4 GiB.
 ///
 /// ```
-/// use punctual_cdr::{Ior, TaggedProfile};
-/// use punctual_giop::{ior_from_string, ior_to_string};
+/// # mod punctual { pub use {punctual_cdr::*, punctual_giop::*}; }
+/// use punctual::{Ior, TaggedProfile, ior_from_string, ior_to_string};
 ///
 /// let ior = Ior {
 ///     type_id: "IDL:radar/Tracker:1.0".to_owned(),
@@ -169,7 +169,8 @@ pub fn ior_to_string(ior: &Ior) -> String {
 /// reference.
 ///
 /// ```
-/// use punctual_giop::{UrlError, ior_from_string};
+/// # use punctual_giop as punctual;
+/// use punctual::{UrlError, ior_from_string};
 ///
 /// let nil = ior_from_string("IOR:00000000000000010000000000000000")?;
 /// assert!(nil.is_nil());

@@ -3,7 +3,8 @@
 /// State of a contract: its region, and the conditions that decide it.
 ///
 /// ```
-/// use punctual_inspect::ContractState;
+/// # use punctual_inspect as punctual;
+/// use punctual::ContractState;
 ///
 /// let state = ContractState {
 ///     contract: "image".to_owned(),

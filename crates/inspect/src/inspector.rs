@@ -22,6 +22,35 @@ use crate::{
 };
 
 /// Inspection of an ORB: its socket, and the thread that answers.
+///
+/// ```
+/// use std::{io::{BufRead, BufReader, Read, Write}, net::TcpStream, os::unix::net::UnixStream};
+///
+/// use punctual_inspect::{Inspection, Inspector, Snapshot};
+///
+/// let socket = std::env::temp_dir().join(format!("radar-{}.inspect", std::process::id()));
+/// let inspector = Inspector::open(&Inspection::at(&socket).metrics_at("127.0.0.1:0"))?;
+/// let nothing = || Some(Snapshot { late_replies: 7, ..Snapshot::default() });
+/// inspector.start(Box::new(nothing))?;
+///
+/// // The request of `punctual top`.
+/// let mut stream = UnixStream::connect(&socket)?;
+/// stream.write_all(b"snapshot\n")?;
+/// let mut snapshot = String::new();
+/// BufReader::new(stream).read_line(&mut snapshot)?;
+/// assert!(snapshot.contains(r#""late_replies":7"#));
+///
+/// // The request of Prometheus.
+/// let mut stream = TcpStream::connect(inspector.place().metrics.expect("an address"))?;
+/// stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")?;
+/// let mut metrics = String::new();
+/// stream.read_to_string(&mut metrics)?;
+/// assert!(metrics.contains("# TYPE punctual_lane_requests_total counter"));
+///
+/// inspector.stop();
+/// assert!(!socket.exists());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Inspector {
     shared: Arc<Shared>,
     spec: ThreadSpec,
@@ -60,6 +89,14 @@ impl Inspector {
     ///
     /// # Errors
     /// [`InspectError`] if a listener cannot be opened.
+    ///
+    /// ```
+    /// use punctual_inspect::{Inspection, Inspector};
+    ///
+    /// let inspector = Inspector::open(&Inspection::new())?;
+    /// assert!(inspector.place().socket.starts_with(Inspection::default_folder()));
+    /// # Ok::<(), punctual_inspect::InspectError>(())
+    /// ```
     pub fn open(settings: &Inspection) -> Result<Self, InspectError> {
         let failed = |address: String| move |source| InspectError { address, source };
         let path = settings

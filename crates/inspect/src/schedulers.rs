@@ -5,7 +5,8 @@ use std::time::Duration;
 /// State of a scheduler of operations.
 ///
 /// ```
-/// use punctual_inspect::{SchedulerState, SchedulerStatistics};
+/// # use punctual_inspect as punctual;
+/// use punctual::{SchedulerState, SchedulerStatistics};
 ///
 /// let state = SchedulerState {
 ///     scheduler: "flight".to_owned(),
@@ -27,7 +28,8 @@ pub struct SchedulerState {
 /// Contents of the schedule in force, and findings of all computations since the start.
 ///
 /// ```
-/// use punctual_inspect::SchedulerStatistics;
+/// # use punctual_inspect as punctual;
+/// use punctual::SchedulerStatistics;
 ///
 /// let none = SchedulerStatistics::default();
 /// assert_eq!((none.operations, none.computations), (0, 0));

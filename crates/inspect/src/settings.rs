@@ -18,33 +18,15 @@ use crate::InspectError;
 
 /// Settings of inspection. Inspection is off by default.
 ///
+/// `OrbBuilder::inspection` has an example of the requests.
+///
 /// ```
-/// use std::{io::{BufRead, BufReader, Read, Write}, net::TcpStream, os::unix::net::UnixStream};
+/// # use punctual_inspect as punctual;
+/// use punctual::Inspection;
 ///
-/// use punctual_inspect::{Inspection, Inspector, Snapshot};
-///
-/// let socket = std::env::temp_dir().join(format!("radar-{}.inspect", std::process::id()));
-/// let inspector = Inspector::open(&Inspection::at(&socket).metrics_at("127.0.0.1:0"))?;
-/// let nothing = || Some(Snapshot { late_replies: 7, ..Snapshot::default() });
-/// inspector.start(Box::new(nothing))?;
-///
-/// // The request of `punctual top`.
-/// let mut stream = UnixStream::connect(&socket)?;
-/// stream.write_all(b"snapshot\n")?;
-/// let mut snapshot = String::new();
-/// BufReader::new(stream).read_line(&mut snapshot)?;
-/// assert!(snapshot.contains(r#""late_replies":7"#));
-///
-/// // The request of Prometheus.
-/// let mut stream = TcpStream::connect(inspector.place().metrics.expect("an address"))?;
-/// stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")?;
-/// let mut metrics = String::new();
-/// stream.read_to_string(&mut metrics)?;
-/// assert!(metrics.contains("# TYPE punctual_lane_requests_total counter"));
-///
-/// inspector.stop();
-/// assert!(!socket.exists());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// // A socket that inspection chooses names the process.
+/// let socket = Inspection::default_folder().join("4711.0.inspect");
+/// assert_eq!(Inspection::process_of(&socket), Some(4711));
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Inspection {
@@ -57,12 +39,18 @@ pub struct Inspection {
 /// Addresses at which an ORB is inspected.
 ///
 /// ```
-/// use punctual_inspect::{InspectedAt, Inspection, Inspector};
+/// # use punctual_inspect as punctual;
+/// use punctual::InspectedAt;
 ///
-/// let path = std::env::temp_dir().join(format!("punctual-doc-at-{}.inspect", std::process::id()));
-/// let InspectedAt { socket, metrics } = Inspector::open(&Inspection::at(&path))?.place();
-/// assert_eq!((socket, metrics), (path, None));
-/// # Ok::<(), punctual_inspect::InspectError>(())
+/// /// The command that prints the metrics.
+/// fn command(at: &InspectedAt) -> String {
+///     match at.metrics {
+///         Some(address) => format!("curl http://{address}/metrics"),
+///         None => format!("curl --unix-socket {} http://localhost/metrics", at.socket.display()),
+///     }
+/// }
+/// let at = InspectedAt { socket: "/run/radar.inspect".into(), metrics: None };
+/// assert_eq!(command(&at), "curl --unix-socket /run/radar.inspect http://localhost/metrics");
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct InspectedAt {
@@ -81,14 +69,6 @@ impl Inspection {
     pub const ENVIRONMENT: &str = "PUNCTUAL_INSPECTION";
 
     /// Creates a new socket in [`Self::default_folder`], where `punctual top` finds it.
-    ///
-    /// ```
-    /// use punctual_inspect::{Inspection, Inspector};
-    ///
-    /// let inspector = Inspector::open(&Inspection::new())?;
-    /// assert!(inspector.place().socket.starts_with(Inspection::default_folder()));
-    /// # Ok::<(), punctual_inspect::InspectError>(())
-    /// ```
     pub fn new() -> Self {
         Self::default()
     }

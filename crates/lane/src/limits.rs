@@ -58,7 +58,8 @@ pub struct AcceptLimits {
 /// CORBA's 0 (no limit) is refused: memory that peers can fill needs a bound.
 ///
 /// ```
-/// use punctual_lane::QueueLimits;
+/// # use punctual_lane as punctual;
+/// use punctual::QueueLimits;
 ///
 /// let limits = QueueLimits { requests: 64, octets: 256 << 10 };
 /// assert!(limits.octets < QueueLimits::default().octets);

@@ -8,9 +8,10 @@ use punctual_os::{Notice, socket_option};
 /// lane's thread. `None` leaves the system's default. They have no effect on connections in shared memory.
 ///
 /// ```
+/// # use punctual_lane as punctual;
 /// use std::time::Duration;
 ///
-/// use punctual_lane::SocketOptions;
+/// use punctual::SocketOptions;
 ///
 /// let options = SocketOptions {
 ///     busy_poll: Some(Duration::from_micros(50)),

@@ -7,7 +7,8 @@ use crate::{QueueLimits, ServiceTimes};
 /// Counters of a lane since its creation, and its present state.
 ///
 /// ```
-/// use punctual_lane::LaneStatistics;
+/// # use punctual_lane as punctual;
+/// use punctual::LaneStatistics;
 ///
 /// let LaneStatistics { requests, misdirected, queue, .. } = LaneStatistics::default();
 /// assert_eq!((requests, misdirected, queue.requests), (0, 0, 0));
@@ -51,7 +52,8 @@ pub struct LaneStatistics {
 /// Connections of a lane: those now open, and why others were closed.
 ///
 /// ```
-/// use punctual_lane::LaneStatistics;
+/// # use punctual_lane as punctual;
+/// use punctual::LaneStatistics;
 ///
 /// let connections = LaneStatistics::default().connections;
 /// assert_eq!((connections.open, connections.refused), (0, 0));
@@ -88,7 +90,8 @@ pub struct ConnectionStatistics {
 /// Threads of a lane.
 ///
 /// ```
-/// use punctual_lane::LaneStatistics;
+/// # use punctual_lane as punctual;
+/// use punctual::LaneStatistics;
 ///
 /// let threads = LaneStatistics::default().threads;
 /// assert_eq!((threads.present, threads.busy, threads.stack), (0, 0, None));
@@ -117,7 +120,8 @@ pub struct ThreadStatistics {
 /// Stacks of a lane's threads.
 ///
 /// ```
-/// use punctual_lane::LaneStatistics;
+/// # use punctual_lane as punctual;
+/// use punctual::LaneStatistics;
 ///
 /// assert_eq!(LaneStatistics::default().threads.stack, None);
 /// ```
@@ -133,7 +137,8 @@ pub struct StackUse {
 /// Statistics of a lane's request queue.
 ///
 /// ```
-/// use punctual_lane::QueueStatistics;
+/// # use punctual_lane as punctual;
+/// use punctual::QueueStatistics;
 ///
 /// assert_eq!(QueueStatistics::default().limits, None);
 /// ```

@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 /// `-RTORBDynamicThreadIdleTimeout` and `-RTORBDynamicThreadRunTime` of TAO.
 ///
 /// ```
+/// # use punctual_lane as punctual;
 /// use std::time::Duration;
 ///
-/// use punctual_lane::ThreadLifetime;
+/// use punctual::ThreadLifetime;
 ///
 /// let for_bursts = ThreadLifetime::IdleTimeout(Duration::from_secs(10));
 /// assert_ne!(for_bursts, ThreadLifetime::default());

@@ -12,10 +12,10 @@ use crate::{OnExcess, bound_band::BoundBand};
 /// host of the network.
 ///
 /// ```
+/// # mod punctual { pub use {punctual_orb::*, punctual_types::*}; }
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
-/// use punctual_orb::{Orb, Peers, PriorityModel};
-/// use punctual_types::{Priority, SystemExceptionKind};
+/// use punctual::{Orb, Peers, Priority, PriorityModel, SystemExceptionKind};
 ///
 /// let server = Orb::builder().build()?;
 /// let pool = server.threadpool().build()?;
@@ -67,7 +67,8 @@ impl Peers {
     /// as 10.1.0.0 and 16. A prefix longer than the address denotes that one host.
     ///
     /// ```
-    /// use punctual_orb::Peers;
+    /// # use punctual_orb as punctual;
+    /// use punctual::Peers;
     ///
     /// let machine_room = Peers::network("192.168.7.0".parse()?, 24);
     /// # Ok::<(), std::net::AddrParseError>(())

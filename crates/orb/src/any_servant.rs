@@ -11,9 +11,10 @@ use punctual_types::{CORBA_OBJECT, Completion, Minor, SystemException, SystemExc
 /// MULTIPLE_ID).
 ///
 /// ```
+/// # use punctual_orb as punctual;
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
-/// use punctual_orb::AnyServant;
+/// use punctual::AnyServant;
 ///
 /// let servant = AnyServant::new::<DoublerRef, _>(Doubler);
 /// assert_eq!(servant.repository_id(), "IDL:Doubler:1.0");
@@ -106,8 +107,8 @@ impl<R: Skeleton<S>, S: Send + Sync> Servant for Kept<R, S> {
 /// Why a [`ServantActivator`](crate::ServantActivator) gives no servant.
 ///
 /// ```
-/// use punctual_orb::Declined;
-/// use punctual_types::SystemExceptionKind;
+/// # mod punctual { pub use {punctual_orb::*, punctual_types::*}; }
+/// use punctual::{Declined, SystemExceptionKind};
 ///
 /// let Declined::Exception(exception) = Declined::no_object() else {
 ///     unreachable!("it is not elsewhere")

@@ -14,7 +14,8 @@ use crate::Peers;
 /// that may claim any address can make itself the recipient of calls to others.
 ///
 /// ```
-/// use punctual_orb::{BidirectionalRule, Orb, Peers};
+/// # use punctual_orb as punctual;
+/// use punctual::{BidirectionalRule, Orb, Peers};
 ///
 /// let rule = BidirectionalRule::own_addresses(Peers::SameHost);
 /// let orb = Orb::builder().accept_bidirectional(rule).build()?;

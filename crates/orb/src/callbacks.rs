@@ -27,11 +27,12 @@ use crate::{Orb, OrbError, ThreadPool, configuration::Configuration, current, la
 /// whose call ended first. A panic in a handler affects nothing else.
 ///
 /// ```
+/// # use punctual_orb as punctual;
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
 /// use std::{sync::mpsc, time::Duration};
 ///
-/// use punctual_orb::Orb;
+/// use punctual::Orb;
 ///
 /// let orb = Orb::builder().build()?;
 /// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
@@ -53,11 +54,12 @@ pub struct Callbacks {
 /// dropped.
 ///
 /// ```
+/// # use punctual_orb as punctual;
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
 /// use std::time::Duration;
 ///
-/// use punctual_orb::Orb;
+/// use punctual::Orb;
 ///
 /// let orb = Orb::builder().build()?;
 /// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
@@ -77,9 +79,10 @@ pub struct CallbackQueue {
 /// A call that [`Callbacks`] refused, with the reason. The call continues, and its reply can be awaited.
 ///
 /// ```
+/// # use punctual_orb as punctual;
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
-/// use punctual_orb::Orb;
+/// use punctual::Orb;
 ///
 /// let orb = Orb::builder().build()?;
 /// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;

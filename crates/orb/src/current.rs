@@ -15,8 +15,8 @@ use crate::{client, configuration::Configuration, notice, object_transform::Obje
 /// Real-time CORBA view of the calling thread, `RTCORBA::Current`.
 ///
 /// ```
-/// use punctual_orb::Orb;
-/// use punctual_types::Priority;
+/// # mod punctual { pub use {punctual_orb::*, punctual_types::*}; }
+/// use punctual::{Orb, Priority};
 ///
 /// let orb = Orb::builder().build()?;
 /// let current = orb.current();
@@ -37,8 +37,9 @@ impl<'o> Current<'o> {
     /// request. Fails with INITIALIZE if none has been set.
     ///
     /// ```
+    /// # use punctual_types as punctual;
     /// # use punctual_orb::Orb;
-    /// use punctual_types::SystemExceptionKind;
+    /// use punctual::SystemExceptionKind;
     ///
     /// let orb = Orb::builder().build()?;
     /// let unset = orb.current().priority().unwrap_err();
@@ -63,9 +64,8 @@ impl<'o> Current<'o> {
     /// Fails with DATA_CONVERSION if the mapping has no native priority for it.
     ///
     /// ```
-    /// use punctual_orb::Orb;
-    /// use punctual_os::SchedulingClass;
-    /// use punctual_types::Priority;
+    /// # mod punctual { pub use {punctual_orb::*, punctual_os::*, punctual_types::*}; }
+    /// use punctual::{Orb, Priority, SchedulingClass};
     ///
     /// // In the ordinary class the thread's scheduling does not change, but calls propagate the priority.
     /// let orb = Orb::builder().scheduling_class(SchedulingClass::Other).build()?;
@@ -105,10 +105,11 @@ impl<'o> Current<'o> {
     /// to the thread and hold for all ORBs of the program. An upcall starts with none.
     ///
     /// ```
+    /// # use punctual_stub as punctual;
     /// # use punctual_orb::Orb;
     /// use std::time::Duration;
     ///
-    /// use punctual_stub::PolicyOverrides;
+    /// use punctual::PolicyOverrides;
     ///
     /// let orb = Orb::builder().build()?;
     /// let prompt = PolicyOverrides::new().roundtrip_timeout(Duration::from_millis(20));
@@ -125,8 +126,9 @@ impl<'o> Current<'o> {
     /// SET_OVERRIDE. See [`Self::add_policies`].
     ///
     /// ```
+    /// # use punctual_stub as punctual;
     /// # use punctual_orb::Orb;
-    /// use punctual_stub::PolicyOverrides;
+    /// use punctual::PolicyOverrides;
     ///
     /// let orb = Orb::builder().build()?;
     /// orb.current().add_policies(PolicyOverrides::new().private_connection(true));
@@ -141,8 +143,9 @@ impl<'o> Current<'o> {
     /// Returns the client policies set for this thread.
     ///
     /// ```
+    /// # use punctual_stub as punctual;
     /// # use punctual_orb::Orb;
-    /// use punctual_stub::PolicyOverrides;
+    /// use punctual::PolicyOverrides;
     ///
     /// let orb = Orb::builder().build()?;
     /// assert_eq!(orb.current().policies(), PolicyOverrides::new());
@@ -212,8 +215,8 @@ thread_local! {
 /// For threads of services that work for clients of several priorities.
 ///
 /// ```
-/// use punctual_orb::{Orb, at_priority};
-/// use punctual_types::Priority;
+/// # mod punctual { pub use {punctual_orb::*, punctual_types::*}; }
+/// use punctual::{Orb, Priority, at_priority};
 ///
 /// let orb = Orb::builder().build()?;
 /// orb.current().set_priority(Priority::MIN)?;

@@ -8,10 +8,10 @@ use punctual_types::Priority;
 /// [`crate::ThreadPoolBuilder::lane_endpoint`], which take a URL alone as well.
 ///
 /// ```
+/// # mod punctual { pub use {punctual_orb::*, punctual_types::*}; }
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
-/// use punctual_orb::{Endpoint, Orb};
-/// use punctual_types::Priority;
+/// use punctual::{Endpoint, Orb, Priority};
 ///
 /// // Clients reach the server at a gateway, and none of them gets a higher priority than 10,000.
 /// let gateway = Endpoint::new("iiop://0.0.0.0:0")

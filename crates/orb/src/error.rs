@@ -14,7 +14,8 @@ use crate::InvalidPolicy;
 /// Reason why an ORB, a thread pool, an adapter or an object could not be created.
 ///
 /// ```
-/// use punctual_orb::{Orb, OrbError};
+/// # use punctual_orb as punctual;
+/// use punctual::{Orb, OrbError};
 ///
 /// let orb = Orb::builder().build()?;
 /// let radar = orb.root_poa().child("radar").build()?;
@@ -90,8 +91,8 @@ pub enum OrbError {
     /// The number is not a priority.
     ///
     /// ```
-    /// use punctual_orb::OrbError;
-    /// use punctual_types::Priority;
+    /// # mod punctual { pub use {punctual_orb::*, punctual_types::*}; }
+    /// use punctual::{OrbError, Priority};
     ///
     /// fn urgent() -> Result<Priority, OrbError> {
     ///     Ok(Priority::new(-1)?)
@@ -238,8 +239,8 @@ impl OrbError {
     /// Source: what TAO raises in `create_threadpool` and `create_POA` for the same mistakes.
     ///
     /// ```
-    /// use punctual_orb::Orb;
-    /// use punctual_types::SystemExceptionKind;
+    /// # mod punctual { pub use {punctual_orb::*, punctual_types::*}; }
+    /// use punctual::{Orb, SystemExceptionKind};
     ///
     /// let orb = Orb::builder().build()?;
     /// let no_threads = orb.threadpool().threads(0).build().err().expect("a pool needs threads");
@@ -281,8 +282,8 @@ impl OrbError {
 /// Reason why a text could not be resolved to a reference.
 ///
 /// ```
-/// use punctual_giop::ior_to_string;
-/// use punctual_orb::{Orb, ResolveError};
+/// # mod punctual { pub use {punctual_giop::*, punctual_orb::*}; }
+/// use punctual::{Orb, ResolveError, ior_to_string};
 ///
 /// let orb = Orb::builder().build()?;
 /// let nil = ior_to_string(&Default::default());

@@ -10,7 +10,8 @@ use punctual_giop::{INVOCATION_POLICIES, ServiceContexts, decode_invocation_poli
 /// counts the request.
 ///
 /// ```
-/// use punctual_orb::{ExpiredRequests, Orb, QueueLimits};
+/// # use punctual_orb as punctual;
+/// use punctual::{ExpiredRequests, Orb, QueueLimits};
 ///
 /// let orb = Orb::builder().build()?;
 /// let pool = orb

@@ -10,8 +10,8 @@ use crate::PriorityModel;
 /// Source: Real-time CORBA 1.2, the rules for policies at `create_POA`, as TAO checks them.
 ///
 /// ```
-/// use punctual_orb::{InvalidPolicy, Orb, OrbError};
-/// use punctual_types::Priority;
+/// # mod punctual { pub use {punctual_orb::*, punctual_types::*}; }
+/// use punctual::{InvalidPolicy, Orb, OrbError, Priority};
 ///
 /// let orb = Orb::builder().build()?;
 /// let pool = orb.threadpool().lane(Priority::MIN, 1).lane(Priority::MAX, 1).build()?;
@@ -89,7 +89,8 @@ impl InvalidPolicy {
     /// Returns the type of the wrong or missing policy, such as 40 for PriorityModelPolicy.
     ///
     /// ```
-    /// use punctual_orb::InvalidPolicy;
+    /// # use punctual_orb as punctual;
+    /// use punctual::InvalidPolicy;
     ///
     /// assert_eq!(InvalidPolicy::NoBands.policy_type(), 45);
     /// ```

@@ -14,7 +14,8 @@ macro_rules! limits {
         /// nothing else. Each function sets one limit.
         ///
         /// ```
-        /// use punctual_orb::{Limits, Orb};
+        /// # use punctual_orb as punctual;
+        /// use punctual::{Limits, Orb};
         ///
         /// let limits = Limits::default().max_message_size(64 << 10).max_connections(16);
         /// let orb = Orb::builder().limits(limits).build()?;
@@ -205,10 +206,10 @@ pub(crate) fn checked_queue_limits(limits: QueueLimits) -> Result<QueueLimits, O
 /// Treatment of a request whose priority is above the highest accepted one.
 ///
 /// ```
+/// # mod punctual { pub use {punctual_orb::*, punctual_types::*}; }
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
-/// use punctual_orb::{OnExcess, Orb, PriorityModel};
-/// use punctual_types::{Priority, SystemExceptionKind};
+/// use punctual::{OnExcess, Orb, Priority, PriorityModel, SystemExceptionKind};
 ///
 /// let server = Orb::builder().build()?;
 /// let client = Orb::builder().build()?;

@@ -29,7 +29,8 @@ use crate::notice;
 /// this one protects external resources: a device, a file, a sequence of calls.
 ///
 /// ```
-/// use punctual_orb::Orb;
+/// # use punctual_orb as punctual;
+/// use punctual::Orb;
 ///
 /// let orb = Orb::builder().build()?;
 /// let antenna = orb.create_mutex();
@@ -149,7 +150,8 @@ fn raise(ceiling: NativePriority) -> Result<Option<Raised>, LockError> {
 /// mutex.
 ///
 /// ```
-/// use punctual_orb::Orb;
+/// # use punctual_orb as punctual;
+/// use punctual::Orb;
 ///
 /// let orb = Orb::builder().build()?;
 /// let mutex = orb.create_mutex();
@@ -198,8 +200,8 @@ impl Drop for MutexGuard<'_> {
 /// Reason why a [`Mutex`] was not locked.
 ///
 /// ```
-/// use punctual_orb::{LockError, Orb};
-/// use punctual_types::{Minor, SystemException};
+/// # mod punctual { pub use {punctual_orb::*, punctual_types::*}; }
+/// use punctual::{LockError, Minor, Orb, SystemException};
 ///
 /// let orb = Orb::builder().build()?;
 /// let mutex = orb.create_mutex();
@@ -249,7 +251,8 @@ impl From<LockError> for SystemException {
 /// Error: no mutex has this name, `RTCORBA::RTORB::MutexNotFound`.
 ///
 /// ```
-/// use punctual_orb::{MutexNotFound, Orb};
+/// # use punctual_orb as punctual;
+/// use punctual::{MutexNotFound, Orb};
 ///
 /// let orb = Orb::builder().build()?;
 /// assert_eq!(orb.open_named_mutex("antenna").err(), Some(MutexNotFound("antenna".to_owned())));
@@ -262,7 +265,8 @@ pub struct MutexNotFound(pub String);
 /// Error: a mutex could not be destroyed because a thread has locked it.
 ///
 /// ```
-/// use punctual_orb::{MutexInUse, Orb};
+/// # use punctual_orb as punctual;
+/// use punctual::{MutexInUse, Orb};
 ///
 /// let orb = Orb::builder().build()?;
 /// let mutex = orb.create_mutex();

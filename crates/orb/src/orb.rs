@@ -37,9 +37,10 @@ pub use self::{
 /// it running.
 ///
 /// ```
+/// # use punctual_orb as punctual;
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
-/// use punctual_orb::Orb;
+/// use punctual::Orb;
 ///
 /// let server = Orb::builder().build()?;
 /// let pool = server.threadpool().build()?;
@@ -172,14 +173,14 @@ impl Orb {
     /// several connections.
     ///
     /// ```
+    /// # use punctual_stub as punctual;
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
     /// # use doubler::{Doubler, DoublerRef};
     /// # use punctual_orb::Orb;
     /// # use punctual_stub::Interface;
     /// use std::thread;
     ///
-    /// use punctual_orb::ConnectionMode;
-    /// use punctual_stub::PolicyOverrides;
+    /// use punctual::{ConnectionMode, PolicyOverrides};
     ///
     /// let server = Orb::builder().build()?;
     /// let pool = server.threadpool().threads(4).build()?;
@@ -227,10 +228,11 @@ impl Orb {
     /// in progress keep theirs.
     ///
     /// ```
+    /// # use punctual_stub as punctual;
     /// # use punctual_orb::Orb;
     /// use std::time::Duration;
     ///
-    /// use punctual_stub::PolicyOverrides;
+    /// use punctual::PolicyOverrides;
     ///
     /// let timeout = Duration::from_secs(2);
     /// let orb = Orb::builder().call_timeout(timeout).build()?;
@@ -247,10 +249,11 @@ impl Orb {
     /// `ORBPolicyManager::set_policy_overrides` with SET_OVERRIDE. See [`Self::add_policies`].
     ///
     /// ```
+    /// # use punctual_stub as punctual;
     /// # use punctual_orb::Orb;
     /// use std::time::Duration;
     ///
-    /// use punctual_stub::PolicyOverrides;
+    /// use punctual::PolicyOverrides;
     ///
     /// let orb = Orb::builder().call_timeout(Duration::from_secs(2)).build()?;
     /// let private = PolicyOverrides::new().private_connection(true);
@@ -265,8 +268,9 @@ impl Orb {
     /// Returns the client policies of the ORB, set by [`Self::add_policies`] or by the builder.
     ///
     /// ```
+    /// # use punctual_stub as punctual;
     /// # use punctual_orb::Orb;
-    /// use punctual_stub::PolicyOverrides;
+    /// use punctual::PolicyOverrides;
     ///
     /// assert_eq!(Orb::builder().build()?.policies(), PolicyOverrides::new());
     /// # Ok::<(), punctual_orb::OrbError>(())
@@ -280,9 +284,9 @@ impl Orb {
     /// Services start their threads with it.
     ///
     /// ```
+    /// # mod punctual { pub use {punctual_os::*, punctual_types::*}; }
     /// # use punctual_orb::Orb;
-    /// use punctual_os::SchedulingClass;
-    /// use punctual_types::Priority;
+    /// use punctual::{Priority, SchedulingClass};
     ///
     /// let scheduling = Orb::builder().build()?.thread_scheduling();
     /// assert_eq!(scheduling(Priority::MAX).map(|threads| threads.class), Some(SchedulingClass::Fifo));
@@ -295,8 +299,9 @@ impl Orb {
     /// Returns the priority and policies of the calling thread.
     ///
     /// ```
+    /// # use punctual_types as punctual;
     /// # use punctual_orb::Orb;
-    /// use punctual_types::Priority;
+    /// use punctual::Priority;
     ///
     /// let orb = Orb::builder().build()?;
     /// orb.current().set_priority(Priority::MIN)?;
@@ -310,9 +315,10 @@ impl Orb {
     /// Returns the calling thread's slots for the interceptors of this ORB.
     ///
     /// ```
+    /// # use punctual_orb as punctual;
     /// use std::sync::{Arc, Mutex};
     ///
-    /// use punctual_orb::{Orb, interceptors::*};
+    /// use punctual::{Orb, interceptors::*};
     ///
     /// /// Asks for a slot.
     /// #[derive(Clone, Default)]
@@ -410,19 +416,19 @@ impl Orb {
     /// affected.
     ///
     /// ```
+    /// # use punctual_cdr as punctual;
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
     /// # use doubler::{Doubler, DoublerRef};
     /// # use punctual_orb::Orb;
     /// # use punctual_stub::Interface;
-    /// use punctual_cdr::TaggedComponent;
-    /// use punctual_giop::IiopProfile;
+    /// use punctual::TaggedComponent;
     ///
     /// let orb = Orb::builder().listen("iiop://127.0.0.1").build()?;
     /// let rack = TaggedComponent { tag: 0x5241_434b, data: vec![0, 7] };
     /// orb.add_ior_component(rack.clone());
     /// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
-    /// let profile = IiopProfile::decode(&doubler.as_object().ior().profiles[0])?;
-    /// assert!(profile.components.contains(&rack));
+    /// let profile = &doubler.as_object().ior().profiles[0].data;
+    /// assert!(profile.windows(4).any(|octets| octets == rack.tag.to_ne_bytes()));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn add_ior_component(&self, component: TaggedComponent) {
@@ -590,10 +596,11 @@ impl Orb {
     /// immediately and may be called inside an upcall.
     ///
     /// ```
+    /// # use punctual_types as punctual;
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
     /// # use doubler::{Doubler, DoublerRef};
     /// # use punctual_orb::Orb;
-    /// use punctual_types::{Minor, SystemExceptionKind};
+    /// use punctual::{Minor, SystemExceptionKind};
     ///
     /// let orb = Orb::builder().build()?;
     /// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
@@ -633,7 +640,8 @@ impl Orb {
         Ok(())
     }
 
-    /// Returns the address of inspection; `None` if inspection is off. [`crate::Inspection`] has an example.
+    /// Returns the address of inspection; `None` if inspection is off. [`OrbBuilder::inspection`] has an
+    /// example.
     pub fn inspected_at(&self) -> Option<InspectedAt> {
         self.core().inspected_at()
     }
@@ -643,7 +651,8 @@ impl Orb {
     /// of `punctual-qos` uses this method.
     ///
     /// ```
-    /// use punctual_orb::{ContractState, Inspection, Orb};
+    /// # use punctual_orb as punctual;
+    /// use punctual::{ContractState, Inspection, Orb};
     ///
     /// let orb = Orb::builder().inspection(Inspection::new()).build()?;
     /// orb.inspect_contract(|| {
@@ -668,7 +677,8 @@ impl Orb {
     /// `SchedulerServant::show` of `punctual-scheduling` use this.
     ///
     /// ```
-    /// use punctual_orb::{Inspection, Orb, SchedulerState, SchedulerStatistics};
+    /// # use punctual_orb as punctual;
+    /// use punctual::{Inspection, Orb, SchedulerState, SchedulerStatistics};
     ///
     /// let orb = Orb::builder().inspection(Inspection::new()).build()?;
     /// orb.inspect_scheduler(|| {

@@ -31,9 +31,10 @@ use crate::{OrbError, client::Reference, orb_core::OrbCore, poa_core::PoaCore, u
 /// `RTPortableServer::POA`.
 ///
 /// ```
+/// # use punctual_orb as punctual;
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
-/// use punctual_orb::Orb;
+/// use punctual::Orb;
 ///
 /// let orb = Orb::builder().build()?;
 /// let poa = orb.root_poa().child("numbers").build()?;
@@ -149,9 +150,9 @@ impl Poa {
     /// [`Orb::thread_scheduling`](crate::Orb::thread_scheduling).
     ///
     /// ```
+    /// # mod punctual { pub use {punctual_os::*, punctual_types::*}; }
     /// # use punctual_orb::Orb;
-    /// use punctual_os::SchedulingClass;
-    /// use punctual_types::Priority;
+    /// use punctual::{Priority, SchedulingClass};
     ///
     /// let scheduling = Orb::builder().build()?.root_poa().thread_scheduling();
     /// assert_eq!(scheduling(Priority::MAX).map(|threads| threads.class), Some(SchedulingClass::Fifo));
@@ -197,10 +198,11 @@ impl Poa {
     /// ([`PoaBuilder::servant_locator`], [`PoaBuilder::only_default_servant`]).
     ///
     /// ```
+    /// # use punctual_types as punctual;
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
     /// # use doubler::{Doubler, DoublerRef};
     /// # use punctual_orb::{Orb, OrbError};
-    /// use punctual_types::SystemExceptionKind;
+    /// use punctual::SystemExceptionKind;
     ///
     /// let orb = Orb::builder().build()?;
     /// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;

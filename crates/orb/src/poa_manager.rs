@@ -20,7 +20,8 @@ use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 /// `PortableServer::POAManager::State`.
 ///
 /// ```
-/// use punctual_orb::{Orb, PoaManagerState};
+/// # use punctual_orb as punctual;
+/// use punctual::{Orb, PoaManagerState};
 ///
 /// let orb = Orb::builder().build()?;
 /// let poa = orb.root_poa().child("numbers").build()?;

@@ -38,8 +38,8 @@ use crate::{
 /// its ORB; dropping this handle does not end it.
 ///
 /// ```
-/// use punctual_orb::Orb;
-/// use punctual_types::Priority;
+/// # mod punctual { pub use {punctual_orb::*, punctual_types::*}; }
+/// use punctual::{Orb, Priority};
 ///
 /// let orb = Orb::builder().build()?;
 /// let pool = orb.threadpool().lane(Priority::MAX, 1).lane(Priority::MIN, 2).build()?;
@@ -143,9 +143,8 @@ impl ThreadPool {
 /// Builder of a [`ThreadPool`], created by [`crate::Orb::threadpool`].
 ///
 /// ```
-/// use punctual_orb::Orb;
-/// use punctual_os::{CpuSet, SchedulingClass};
-/// use punctual_types::Priority;
+/// # mod punctual { pub use {punctual_orb::*, punctual_os::*, punctual_types::*}; }
+/// use punctual::{CpuSet, Orb, Priority, SchedulingClass};
 ///
 /// let orb = Orb::builder().build()?;
 /// let pool = orb
@@ -206,8 +205,9 @@ impl ThreadPoolBuilder {
     /// connections.
     ///
     /// ```
+    /// # use punctual_types as punctual;
     /// # use punctual_orb::{Orb, OrbError};
-    /// use punctual_types::Priority;
+    /// use punctual::Priority;
     ///
     /// let orb = Orb::builder().build()?;
     /// let twice = orb.threadpool().lane(Priority::MAX, 1).lane(Priority::MAX, 1).build();
@@ -236,8 +236,9 @@ impl ThreadPoolBuilder {
     /// Source: `allow_borrowing` of `RTCORBA::RTORB::create_threadpool_with_lanes`.
     ///
     /// ```
+    /// # use punctual_types as punctual;
     /// # use punctual_orb::{Orb, OrbError};
-    /// use punctual_types::Priority;
+    /// use punctual::Priority;
     ///
     /// let orb = Orb::builder().build()?;
     /// let pool = orb
@@ -286,8 +287,9 @@ impl ThreadPoolBuilder {
     /// With lanes, which have priorities of their own, it must be that of one of them.
     ///
     /// ```
+    /// # use punctual_types as punctual;
     /// # use punctual_orb::{Orb, OrbError};
-    /// use punctual_types::Priority;
+    /// use punctual::Priority;
     ///
     /// let orb = Orb::builder().build()?;
     /// let pool = orb.threadpool().lane(Priority::MAX, 1).default_priority(Priority::MIN).build();
@@ -340,8 +342,9 @@ impl ThreadPoolBuilder {
     /// [`OrbError::ThreadPool`] together with [`LaneWait::Blocking`], whose threads do not wait for a queue.
     ///
     /// ```
+    /// # use punctual_types as punctual;
     /// # use punctual_orb::{Orb, OrbError, QueueLimits};
-    /// use punctual_types::Priority;
+    /// use punctual::Priority;
     ///
     /// let orb = Orb::builder().build()?;
     /// let limits = QueueLimits { requests: 32, octets: 128 << 10 };

@@ -7,7 +7,8 @@ use crate::TaskId;
 /// A set of CPUs, by the kernel's CPU numbers 0 to 1023.
 ///
 /// ```
-/// use punctual_os::CpuSet;
+/// # use punctual_os as punctual;
+/// use punctual::CpuSet;
 ///
 /// let mut cpus: CpuSet = [0, 2].into_iter().collect();
 /// cpus.insert(3);

@@ -8,10 +8,11 @@ use punctual_types::NativePriority;
 /// How the kernel orders the runnable threads of one CPU.
 ///
 /// ```
-/// use punctual_os::{SchedulingClass, scheduling::priority_range};
+/// # mod punctual { pub use {punctual_os::*, punctual_types::*}; }
+/// use punctual::{NativePriority, Scheduling, SchedulingClass};
 ///
-/// assert_eq!(priority_range(SchedulingClass::Fifo), 1..=99);
-/// assert_eq!(priority_range(SchedulingClass::Other), 0..=0);
+/// assert_eq!(Scheduling::fifo(NativePriority(40)).class, SchedulingClass::Fifo);
+/// assert_eq!(Scheduling::OTHER.class, SchedulingClass::Other);
 /// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum SchedulingClass {
@@ -25,6 +26,15 @@ pub enum SchedulingClass {
 }
 
 /// Scheduling class and priority.
+///
+/// ```
+/// # mod punctual { pub use {punctual_os::*, punctual_types::*}; }
+/// use punctual::{NativePriority, Scheduling, SchedulingClass};
+///
+/// let slices = Scheduling::round_robin(NativePriority(40));
+/// assert_eq!(slices, Scheduling { class: SchedulingClass::RoundRobin, priority: NativePriority(40) });
+/// assert!(slices.is_realtime());
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Scheduling {
     /// Scheduling class.

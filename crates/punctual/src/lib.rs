@@ -53,7 +53,7 @@
 
 pub use punctual_cdr::{
     BoundedMap, BoundedSeq, BoundedSlice, BoundedStr, BoundedString, CharSet, Fixed, FixedOverflow, Ior,
-    LongDouble, TaggedComponent, TooLong, WChar, WString,
+    LongDouble, TaggedComponent, TaggedProfile, TooLong, WChar, WString,
 };
 pub use punctual_giop::{UrlError, ior_from_string, ior_to_string};
 pub use punctual_orb::{
@@ -65,7 +65,7 @@ pub use punctual_orb::{
     SchedulerState, SchedulerStatistics, ServantActivator, ServantLocator, SocketOptions, StackUse,
     ThreadLifetime, ThreadPool, ThreadPoolBuilder, ThreadPoolId, ThreadStatistics, at_priority,
 };
-pub use punctual_os::{CpuSet, SchedulingClass, ThreadSpec};
+pub use punctual_os::{CpuSet, Scheduling, SchedulingClass, ThreadSpec};
 pub use punctual_sched::{
     ContinuousMapping, DirectMapping, LinearMapping, LinearNetworkMapping, NetworkPriority,
     NetworkPriorityMapping, PriorityMapping, PriorityTransform, StandardMapping, UnknownMapping,
@@ -147,7 +147,7 @@ pub mod rtscheduling {
 /// # Ok::<(), punctual::OrbError>(())
 /// ```
 pub mod transport {
-    pub use punctual_cdr::{CdrError, Decode, Decoder, Encode, Encoder};
+    pub use punctual_cdr::{CdrError, Decode, Decoder, Encode, Encoder, Endian};
     pub use punctual_sched::NetworkPriority;
     pub use punctual_transport::*;
 }
@@ -279,6 +279,7 @@ pub mod dynamic {
 /// }
 /// ```
 pub mod value {
+    pub use punctual_cdr::Endian;
     pub use punctual_stub::rt::{
         Abstract, CdrError, CustomMarshal, Decode, Decoder, Encode, Encoder, Inherits, Shared, ValueType,
     };

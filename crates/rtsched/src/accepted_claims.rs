@@ -12,8 +12,8 @@ use punctual_types::Priority;
 /// [`above_lane`](Self::above_lane) permits it. Claims above a limit count as the limit.
 ///
 /// ```
-/// use punctual_orb::Peers;
-/// use punctual_rtsched::{AcceptedClaims, RtScheduling};
+/// # mod punctual { pub(crate) use {punctual_orb::*, punctual_rtsched as rtscheduling}; }
+/// use punctual::{Peers, rtscheduling::{AcceptedClaims, RtScheduling}};
 ///
 /// let scheduling = RtScheduling::builder()
 ///     .accept_claims(Peers::User(1000), AcceptedClaims::all().above_lane(true))

@@ -19,8 +19,8 @@ use crate::{
 /// Builds an [`RtScheduling`].
 ///
 /// ```
-/// use punctual_rtsched::{Mechanism, RtScheduling};
-/// use punctual_sched::dynamic::EarliestDeadlineFirst;
+/// # mod punctual { pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; } }
+/// use punctual::rtscheduling::{EarliestDeadlineFirst, Mechanism, RtScheduling};
 ///
 /// let scheduling = RtScheduling::builder()
 ///     .scheduler(EarliestDeadlineFirst::new())
@@ -52,8 +52,9 @@ impl RtSchedulingBuilder {
     /// Sets the scheduler. Default: [`MostImportantFirst`].
     ///
     /// ```
+    /// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
     /// # use punctual_rtsched::RtScheduling;
-    /// use punctual_sched::dynamic::MaximumUrgencyFirst;
+    /// use punctual::rtscheduling::MaximumUrgencyFirst;
     ///
     /// let scheduling = RtScheduling::builder().scheduler(MaximumUrgencyFirst::new()).build()?;
     /// assert_eq!(scheduling.manager().scheduler_name(), "MUF");
@@ -74,9 +75,11 @@ impl RtSchedulingBuilder {
     /// [`Current::operation`](crate::Current::operation) around them.
     ///
     /// ```
+    /// # mod punctual { pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; } }
     /// use std::time::Duration;
-    /// use punctual_rtsched::{RtScheduling, SchedulingError};
-    /// use punctual_sched::dynamic::{MinimumLaxityFirst, SchedulingParameters, SheddingPolicy};
+    /// use punctual::rtscheduling::{
+    ///     MinimumLaxityFirst, RtScheduling, SchedulingError, SchedulingParameters, SheddingPolicy,
+    /// };
     ///
     /// let scheduling = RtScheduling::builder()
     ///     .scheduler(MinimumLaxityFirst::new())
@@ -104,8 +107,9 @@ impl RtSchedulingBuilder {
     /// Sets how decisions are carried out. Default: [`Mechanism::ReadyQueue`].
     ///
     /// ```
+    /// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
     /// # use punctual_rtsched::RtScheduling;
-    /// use punctual_rtsched::Mechanism;
+    /// use punctual::rtscheduling::Mechanism;
     ///
     /// let scheduling = RtScheduling::builder().mechanism(Mechanism::ReadyQueue).build()?;
     /// # Ok::<(), punctual_rtsched::BuildError>(())
@@ -118,8 +122,9 @@ impl RtSchedulingBuilder {
     /// Sets the treatment of a running thread that others pass. Default: [`Preemption::Native`].
     ///
     /// ```
+    /// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
     /// # use punctual_rtsched::RtScheduling;
-    /// use punctual_rtsched::Preemption;
+    /// use punctual::rtscheduling::Preemption;
     ///
     /// let scheduling = RtScheduling::builder().preemption(Preemption::Cooperative).build()?;
     /// # Ok::<(), punctual_rtsched::BuildError>(())
@@ -132,9 +137,9 @@ impl RtSchedulingBuilder {
     /// Sets the native priorities of threads. Default: those of [`NativePriorities`].
     ///
     /// ```
+    /// # mod punctual { pub(crate) use {punctual_rtsched as rtscheduling, punctual_types::*}; }
     /// # use punctual_rtsched::RtScheduling;
-    /// use punctual_rtsched::NativePriorities;
-    /// use punctual_types::NativePriority;
+    /// use punctual::{NativePriority, rtscheduling::NativePriorities};
     ///
     /// let native = NativePriorities { inactive: NativePriority(5), ..NativePriorities::default() };
     /// let scheduling = RtScheduling::builder().native_priorities(native).build()?;
@@ -165,8 +170,8 @@ impl RtSchedulingBuilder {
     /// Default 1024. Above it, a begin, a spawn or a request fails with IMP_LIMIT.
     ///
     /// ```
-    /// use punctual_rtsched::RtScheduling;
-    /// use punctual_sched::dynamic::SchedulingParameters;
+    /// # mod punctual { pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; } }
+    /// use punctual::rtscheduling::{RtScheduling, SchedulingParameters};
     ///
     /// let scheduling = RtScheduling::builder().max_threads(1).build()?;
     /// let parameters = SchedulingParameters::Importance { importance: 1 };
@@ -215,8 +220,9 @@ impl RtSchedulingBuilder {
     /// importance 0; translated to the scheduler's kind.
     ///
     /// ```
+    /// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
     /// # use punctual_rtsched::RtScheduling;
-    /// use punctual_sched::dynamic::SchedulingParameters;
+    /// use punctual::rtscheduling::SchedulingParameters;
     ///
     /// let least = SchedulingParameters::Importance { importance: -1 };
     /// let scheduling = RtScheduling::builder().default_parameters(least).build()?;
@@ -232,8 +238,8 @@ impl RtSchedulingBuilder {
     /// at the priority of their lane.
     ///
     /// ```
-    /// use punctual_orb::Peers;
-    /// use punctual_rtsched::{AcceptedClaims, RtScheduling};
+    /// # mod punctual { pub(crate) use {punctual_orb::*, punctual_rtsched as rtscheduling}; }
+    /// use punctual::{Peers, rtscheduling::{AcceptedClaims, RtScheduling}};
     ///
     /// // The hosts of the machine room form one system.
     /// let room = Peers::network("192.168.7.0".parse()?, 24);
@@ -274,8 +280,8 @@ impl RtSchedulingBuilder {
     /// scheduler's. Default: [`UnknownPolicy::Carry`].
     ///
     /// ```
-    /// use punctual_rtsched::{RtScheduling, UnknownPolicy};
-    /// use punctual_sched::dynamic::SchedulingParameters;
+    /// # mod punctual { pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; } }
+    /// use punctual::rtscheduling::{RtScheduling, SchedulingParameters, UnknownPolicy};
     ///
     /// // Kind 0x8001 is that of a scheduler of the neighbours, whose first octet is an importance.
     /// let scheduling = RtScheduling::builder()

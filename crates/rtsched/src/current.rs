@@ -25,9 +25,11 @@ use crate::{
 /// thread.
 ///
 /// ```
-/// use punctual_rtsched::RtScheduling;
-/// use punctual_sched::dynamic::SchedulingParameters;
-/// use punctual_types::Minor;
+/// # mod punctual {
+/// #     pub use punctual_types::*;
+/// #     pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; }
+/// # }
+/// use punctual::{Minor, rtscheduling::{RtScheduling, SchedulingParameters}};
 ///
 /// let scheduling = RtScheduling::builder().build()?;
 /// let current = scheduling.current();
@@ -60,8 +62,8 @@ impl<'s> Current<'s> {
     /// succeeds and ending fails, that failure is the result.
     ///
     /// ```
-    /// use punctual_rtsched::{RtScheduling, SchedulingError};
-    /// use punctual_sched::dynamic::SchedulingParameters;
+    /// # mod punctual { pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; } }
+    /// use punctual::rtscheduling::{RtScheduling, SchedulingError, SchedulingParameters};
     ///
     /// let scheduling = RtScheduling::builder().build()?;
     /// let (outer, inner) = (
@@ -94,9 +96,11 @@ impl<'s> Current<'s> {
     /// no longer meet it, instead of those of the parameters and of the endsystem.
     ///
     /// ```
+    /// # mod punctual { pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; } }
     /// use std::time::Duration;
-    /// use punctual_rtsched::{RtScheduling, SchedulingError};
-    /// use punctual_sched::dynamic::{RateMonotonic, SchedulingParameters, SheddingPolicy, TimedWork};
+    /// use punctual::rtscheduling::{
+    ///     RateMonotonic, RtScheduling, SchedulingError, SchedulingParameters, SheddingPolicy, TimedWork,
+    /// };
     ///
     /// let scheduling = RtScheduling::builder().scheduler(RateMonotonic::new()).build()?;
     /// let current = scheduling.current();
@@ -139,8 +143,8 @@ impl<'s> Current<'s> {
     /// implicitly by oneway and asynchronous calls as well.
     ///
     /// ```
-    /// use punctual_rtsched::{RtScheduling, SchedulingError};
-    /// use punctual_sched::dynamic::SchedulingParameters;
+    /// # mod punctual { pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; } }
+    /// use punctual::rtscheduling::{RtScheduling, SchedulingError, SchedulingParameters};
     ///
     /// let scheduling = RtScheduling::builder().build()?;
     /// let (own, of_others) = (
@@ -205,8 +209,8 @@ impl<'s> Current<'s> {
     /// name. A scheduling point. `implicit`: `None` leaves them.
     ///
     /// ```
-    /// use punctual_rtsched::RtScheduling;
-    /// use punctual_sched::dynamic::SchedulingParameters;
+    /// # mod punctual { pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; } }
+    /// use punctual::rtscheduling::{RtScheduling, SchedulingParameters};
     ///
     /// let scheduling = RtScheduling::builder().build()?;
     /// let current = scheduling.current();
@@ -236,9 +240,11 @@ impl<'s> Current<'s> {
     /// segment has ended as well.
     ///
     /// ```
-    /// use punctual_rtsched::RtScheduling;
-    /// use punctual_sched::dynamic::SchedulingParameters;
-    /// use punctual_types::Minor;
+    /// # mod punctual {
+    /// #     pub use punctual_types::*;
+    /// #     pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; }
+    /// # }
+    /// use punctual::{Minor, rtscheduling::{RtScheduling, SchedulingParameters}};
     ///
     /// let scheduling = RtScheduling::builder().build()?;
     /// let current = scheduling.current();
@@ -262,20 +268,20 @@ impl<'s> Current<'s> {
     /// `parameters`: `None` selects the implicit parameters of the open segment, or its own if it has none.
     ///
     /// ```
-    /// use punctual_os::Gate;
-    /// use punctual_rtsched::{RtScheduling, SchedulingError, SpawnSpec};
-    /// use punctual_sched::dynamic::SchedulingParameters;
-    /// use std::sync::Arc;
+    /// # mod punctual { pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; } }
+    /// use punctual::rtscheduling::{RtScheduling, SchedulingError, SchedulingParameters, SpawnSpec};
+    /// use std::sync::mpsc;
     ///
     /// let scheduling = RtScheduling::builder().build()?;
     /// let current = scheduling.current();
-    /// let done = Arc::new(Gate::new());
-    /// let opens = Arc::clone(&done);
+    /// let (sender, receiver) = mpsc::channel();
     /// current.segment("track", SchedulingParameters::Importance { importance: 1 }, |_| {
-    ///     current.spawn("display", None, None, SpawnSpec::default(), move || opens.open())?;
+    ///     current.spawn("display", None, None, SpawnSpec::default(), move || {
+    ///         sender.send("shown").expect("it is received")
+    ///     })?;
     ///     Ok::<_, SchedulingError>(())
     /// })?;
-    /// done.pass(None);
+    /// assert_eq!(receiver.recv()?, "shown");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -316,8 +322,8 @@ impl<'s> Current<'s> {
     /// Returns the thread itself, to be cancelled from elsewhere.
     ///
     /// ```
-    /// use punctual_rtsched::{RtScheduling, SchedulingError};
-    /// use punctual_sched::dynamic::SchedulingParameters;
+    /// # mod punctual { pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; } }
+    /// use punctual::rtscheduling::{RtScheduling, SchedulingError, SchedulingParameters};
     ///
     /// let scheduling = RtScheduling::builder().build()?;
     /// let importance = SchedulingParameters::Importance { importance: 1 };
@@ -451,8 +457,8 @@ impl<'s> Current<'s> {
     /// an operation ends the sleep early.
     ///
     /// ```
-    /// use punctual_rtsched::{RtScheduling, SchedulingError};
-    /// use punctual_sched::dynamic::SchedulingParameters;
+    /// # mod punctual { pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; } }
+    /// use punctual::rtscheduling::{RtScheduling, SchedulingError, SchedulingParameters};
     /// use std::time::Duration;
     ///
     /// let scheduling = RtScheduling::builder().build()?;
@@ -489,10 +495,12 @@ impl<'s> Current<'s> {
     /// system exception with COMPLETED_NO.
     ///
     /// ```
+    /// # mod punctual { pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; } }
     /// use std::time::Duration;
     ///
-    /// use punctual_rtsched::{RtScheduling, SchedulingError};
-    /// use punctual_sched::dynamic::{SchedulingParameters, SheddingPolicy, Time};
+    /// use punctual::rtscheduling::{
+    ///     RtScheduling, SchedulingError, SchedulingParameters, SheddingPolicy, Time,
+    /// };
     ///
     /// let scheduling = RtScheduling::builder().build()?;
     /// let current = scheduling.current();

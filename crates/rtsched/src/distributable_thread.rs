@@ -13,9 +13,11 @@ use crate::{
 /// `RTScheduling::DistributableThread`: a thread that is known at this endsystem, or was.
 ///
 /// ```
-/// use punctual_rtsched::RtScheduling;
-/// use punctual_sched::dynamic::SchedulingParameters;
-/// use punctual_types::SystemExceptionKind;
+/// # mod punctual {
+/// #     pub use punctual_types::*;
+/// #     pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; }
+/// # }
+/// use punctual::{SystemExceptionKind, rtscheduling::{RtScheduling, SchedulingParameters}};
 ///
 /// let scheduling = RtScheduling::builder().build()?;
 /// let current = scheduling.current();
@@ -34,7 +36,8 @@ pub struct DistributableThread {
 /// `DistributableThread::DT_State`: state of a distributable thread.
 ///
 /// ```
-/// use punctual_rtsched::DistributableThreadState;
+/// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
+/// use punctual::rtscheduling::DistributableThreadState;
 /// assert_ne!(DistributableThreadState::Active, DistributableThreadState::Cancelled);
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -87,10 +90,10 @@ impl DistributableThread {
     /// Like [`Self::cancel`].
     ///
     /// ```
+    /// # mod punctual { pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; } }
     /// use std::time::Duration;
     ///
-    /// use punctual_rtsched::{RtScheduling, remote::Place};
-    /// use punctual_sched::dynamic::SchedulingParameters;
+    /// use punctual::rtscheduling::{RtScheduling, SchedulingParameters, remote::Place};
     ///
     /// let scheduling = RtScheduling::builder().build()?;
     /// let current = scheduling.current();

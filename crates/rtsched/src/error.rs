@@ -6,9 +6,12 @@ use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 /// Error of a scheduling point.
 ///
 /// ```
-/// use punctual_rtsched::{RtScheduling, SchedulingError};
-/// use punctual_sched::dynamic::{ParameterKind, SchedulingParameters};
-/// use punctual_types::Priority;
+/// # mod punctual {
+/// #     pub use punctual_types::*;
+/// #     pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; }
+/// # }
+/// use punctual::Priority;
+/// use punctual::rtscheduling::{ParameterKind, RtScheduling, SchedulingError, SchedulingParameters};
 ///
 /// let scheduling = RtScheduling::builder().build()?;
 /// let other = SchedulingParameters::FixedPriority { priority: Priority::MAX };
@@ -45,8 +48,8 @@ impl SchedulingError {
     /// Returns whether the distributable thread was cancelled.
     ///
     /// ```
-    /// use punctual_rtsched::SchedulingError;
-    /// use punctual_types::{Completion, SystemException, SystemExceptionKind};
+    /// # mod punctual { pub(crate) use {punctual_rtsched as rtscheduling, punctual_types::*}; }
+    /// use punctual::{Completion, SystemException, SystemExceptionKind, rtscheduling::SchedulingError};
     ///
     /// let cancelled = SystemException::new(SystemExceptionKind::ThreadCancelled, 0, Completion::No);
     /// assert!(SchedulingError::System(cancelled).is_cancellation());
@@ -60,10 +63,12 @@ impl SchedulingError {
     /// Returns whether an operation or a segment was cancelled because of its deadline.
     ///
     /// ```
-    /// use punctual_rtsched::SchedulingError;
-    /// use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind::Timeout};
+    /// # mod punctual { pub(crate) use {punctual_rtsched as rtscheduling, punctual_types::*}; }
+    /// use punctual::{Completion, Minor, SystemException, SystemExceptionKind};
+    /// use punctual::rtscheduling::SchedulingError;
     ///
-    /// let late = SystemException::new(Timeout, Minor::OPERATION_CANCELLED, Completion::No);
+    /// let minor = Minor::OPERATION_CANCELLED;
+    /// let late = SystemException::new(SystemExceptionKind::Timeout, minor, Completion::No);
     /// assert!(SchedulingError::System(late).is_lateness());
     /// ```
     pub fn is_lateness(&self) -> bool {
@@ -91,7 +96,8 @@ impl From<SchedulingError> for SystemException {
 /// Error of building an [`RtScheduling`](crate::RtScheduling) or installing a scheduler.
 ///
 /// ```
-/// use punctual_rtsched::{BuildError, Mechanism, RtScheduling};
+/// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
+/// use punctual::rtscheduling::{BuildError, Mechanism, RtScheduling};
 ///
 /// // The kernel's SCHED_DEADLINE requires deadlines, which the default scheduler does not have.
 /// let refused = RtScheduling::builder().mechanism(Mechanism::KernelDeadline).build();

@@ -9,8 +9,8 @@ use crate::{dispatcher::Mechanism, endsystem::Endsystem, error::BuildError};
 /// `RTScheduler_Manager`: the scheduler of the endsystem, and its replacement at run time.
 ///
 /// ```
-/// use punctual_rtsched::{Mechanism, RtScheduling};
-/// use punctual_sched::dynamic::{EarliestDeadlineFirst, ParameterKind};
+/// # mod punctual { pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; } }
+/// use punctual::rtscheduling::{EarliestDeadlineFirst, Mechanism, ParameterKind, RtScheduling};
 ///
 /// let scheduling = RtScheduling::builder().build()?;
 /// let manager = scheduling.manager();
@@ -67,8 +67,9 @@ impl<'s> SchedulerManager<'s> {
     /// begins or is updated; see [`RtSchedulingBuilder::shedding`](crate::RtSchedulingBuilder::shedding).
     ///
     /// ```
+    /// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
     /// # use punctual_rtsched::RtScheduling;
-    /// use punctual_sched::dynamic::SheddingPolicy;
+    /// use punctual::rtscheduling::SheddingPolicy;
     ///
     /// let scheduling = RtScheduling::builder().build()?;
     /// scheduling.manager().set_shedding(SheddingPolicy::before_dispatch().sparing_critical());

@@ -14,8 +14,9 @@ use crate::{
 /// Error of an operation, with the system exception behind it, if any.
 ///
 /// ```
-/// use punctual_rtsched::{Failure, SchedulingError};
-/// use punctual_types::{Completion, SystemException, SystemExceptionKind};
+/// # mod punctual { pub(crate) use {punctual_rtsched as rtscheduling, punctual_types::*}; }
+/// use punctual::{Completion, SystemException, SystemExceptionKind};
+/// use punctual::rtscheduling::{Failure, SchedulingError};
 ///
 /// /// The application's own errors are passed on, and retried according to their system exception.
 /// enum TrackError {

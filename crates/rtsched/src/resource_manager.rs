@@ -29,8 +29,8 @@ use crate::{
 /// the resource.
 ///
 /// ```
-/// use punctual_rtsched::RtScheduling;
-/// use punctual_sched::dynamic::SchedulingParameters;
+/// # mod punctual { pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; } }
+/// use punctual::rtscheduling::{RtScheduling, SchedulingParameters};
 ///
 /// let scheduling = RtScheduling::builder().build()?;
 /// let map = scheduling.create_resource_manager("map", None)?;
@@ -62,8 +62,8 @@ impl RtScheduling {
     /// The ceiling is for another scheduler.
     ///
     /// ```
-    /// use punctual_rtsched::RtScheduling;
-    /// use punctual_sched::dynamic::SchedulingParameters;
+    /// # mod punctual { pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; } }
+    /// use punctual::rtscheduling::{RtScheduling, SchedulingParameters};
     ///
     /// let scheduling = RtScheduling::builder().build()?;
     /// let ceiling = SchedulingParameters::Importance { importance: 9 };
@@ -105,7 +105,8 @@ impl ResourceManager {
     /// (deadlock). THREAD_CANCELLED, also during the wait. TIMEOUT: the deadline of the operation has passed.
     ///
     /// ```
-    /// use punctual_rtsched::RtScheduling;
+    /// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
+    /// use punctual::rtscheduling::RtScheduling;
     ///
     /// let scheduling = RtScheduling::builder().build()?;
     /// let map = scheduling.create_resource_manager("map", None)?;
@@ -128,9 +129,9 @@ impl ResourceManager {
     /// As those of [`lock`](Self::lock).
     ///
     /// ```
+    /// # mod punctual { pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; } }
     /// use std::time::Duration;
-    /// use punctual_rtsched::{RtScheduling, SchedulingError};
-    /// use punctual_sched::dynamic::SchedulingParameters;
+    /// use punctual::rtscheduling::{RtScheduling, SchedulingError, SchedulingParameters};
     ///
     /// let scheduling = RtScheduling::builder().build()?;
     /// let map = scheduling.create_resource_manager("map", None)?;
@@ -149,7 +150,8 @@ impl ResourceManager {
     /// Returns the distributable thread that owns the resource.
     ///
     /// ```
-    /// let scheduling = punctual_rtsched::RtScheduling::builder().build()?;
+    /// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
+    /// let scheduling = punctual::rtscheduling::RtScheduling::builder().build()?;
     /// assert_eq!(scheduling.create_resource_manager("map", None)?.owner(), None);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -191,8 +193,8 @@ impl Drop for Resource {
 /// locked.
 ///
 /// ```
-/// use punctual_rtsched::{ResourceGuard, ResourceManager, RtScheduling};
-/// use punctual_types::SystemException;
+/// # mod punctual { pub(crate) use {punctual_rtsched as rtscheduling, punctual_types::*}; }
+/// use punctual::{SystemException, rtscheduling::{ResourceGuard, ResourceManager, RtScheduling}};
 ///
 /// /// The caller owns the map.
 /// fn draw(_map: &ResourceGuard<'_>) {}

@@ -24,8 +24,10 @@ use crate::{
 /// A process has one, in all of its ORBs; two would each run as many threads as there are processors.
 ///
 /// ```
-/// use punctual_rtsched::{Mechanism, RtScheduling, SchedulingError};
-/// use punctual_sched::dynamic::{MostImportantFirst, SchedulingParameters};
+/// # mod punctual { pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; } }
+/// use punctual::rtscheduling::{
+///     Mechanism, MostImportantFirst, RtScheduling, SchedulingError, SchedulingParameters,
+/// };
 ///
 /// let scheduling = RtScheduling::builder()
 ///     .scheduler(MostImportantFirst::new())
@@ -48,7 +50,8 @@ impl RtScheduling {
     /// `RTScheduling::Current` of the calling OS thread.
     ///
     /// ```
-    /// let scheduling = punctual_rtsched::RtScheduling::builder().build()?;
+    /// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
+    /// let scheduling = punctual::rtscheduling::RtScheduling::builder().build()?;
     /// assert!(scheduling.current().id().is_err(), "none yet");
     /// # Ok::<(), punctual_rtsched::BuildError>(())
     /// ```
@@ -65,7 +68,8 @@ impl RtScheduling {
     /// `RTScheduler_Manager` (\[Gill 2004\]) or `RTSchedulerManager` (TAO). `None` for other names.
     ///
     /// ```
-    /// use punctual_rtsched::{InitialReference, RtScheduling};
+    /// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
+    /// use punctual::rtscheduling::{InitialReference, RtScheduling};
     ///
     /// let scheduling = RtScheduling::builder().build()?;
     /// let found = scheduling.resolve_initial_reference("RTScheduler");
@@ -86,8 +90,8 @@ impl RtScheduling {
     /// has an activation here.
     ///
     /// ```
-    /// use punctual_rtsched::{DistributableThreadState, RtScheduling};
-    /// use punctual_sched::dynamic::SchedulingParameters;
+    /// # mod punctual { pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; } }
+    /// use punctual::rtscheduling::{DistributableThreadState, RtScheduling, SchedulingParameters};
     ///
     /// let scheduling = RtScheduling::builder().build()?;
     /// let current = scheduling.current();
@@ -106,8 +110,8 @@ impl RtScheduling {
     /// Returns the distributable threads that are known here, unordered, for inspection only. Allocates.
     ///
     /// ```
-    /// use punctual_rtsched::{RtScheduling, ThreadStatus};
-    /// use punctual_sched::dynamic::SchedulingParameters;
+    /// # mod punctual { pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; } }
+    /// use punctual::rtscheduling::{RtScheduling, SchedulingParameters, ThreadStatus};
     ///
     /// let scheduling = RtScheduling::builder().build()?;
     /// let current = scheduling.current();
@@ -131,12 +135,15 @@ impl RtScheduling {
     /// As for creating a thread pool and publishing an object; an ORB has one control.
     ///
     /// ```
+    /// # mod punctual {
+    /// #     pub use {punctual_orb::*, punctual_stub::Interface};
+    /// #     pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; }
+    /// # }
     /// use std::time::Duration;
     ///
-    /// use punctual_orb::Orb;
-    /// use punctual_rtsched::{RtScheduling, remote::{RemoteThread, ThreadControlRef, ThreadControlSpec}};
-    /// use punctual_sched::dynamic::SchedulingParameters;
-    /// use punctual_stub::Interface;
+    /// use punctual::{Interface, Orb};
+    /// use punctual::rtscheduling::{RtScheduling, SchedulingParameters};
+    /// use punctual::rtscheduling::remote::{RemoteThread, ThreadControlRef, ThreadControlSpec};
     ///
     /// let scheduling = RtScheduling::builder().build()?;
     /// let orb = Orb::builder().listen("iiop://127.0.0.1").build()?;
@@ -181,7 +188,8 @@ impl RtScheduling {
     /// Returns the number of distributable threads that are known here.
     ///
     /// ```
-    /// let scheduling = punctual_rtsched::RtScheduling::builder().build()?;
+    /// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
+    /// let scheduling = punctual::rtscheduling::RtScheduling::builder().build()?;
     /// assert_eq!(scheduling.threads(), 0);
     /// # Ok::<(), punctual_rtsched::BuildError>(())
     /// ```
@@ -192,7 +200,8 @@ impl RtScheduling {
     /// Returns the storage of threads of other hosts that have left and may return.
     ///
     /// ```
-    /// let scheduling = punctual_rtsched::RtScheduling::builder().build()?;
+    /// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
+    /// let scheduling = punctual::rtscheduling::RtScheduling::builder().build()?;
     /// assert!(scheduling.retained_storage().is_empty());
     /// # Ok::<(), punctual_rtsched::BuildError>(())
     /// ```
@@ -203,9 +212,10 @@ impl RtScheduling {
     /// Reads the clock of deadlines: CLOCK_MONOTONIC.
     ///
     /// ```
+    /// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
     /// use std::time::Duration;
     ///
-    /// let scheduling = punctual_rtsched::RtScheduling::builder().build()?;
+    /// let scheduling = punctual::rtscheduling::RtScheduling::builder().build()?;
     /// let deadline = scheduling.now() + Duration::from_millis(20);
     /// assert!(scheduling.now() < deadline);
     /// # Ok::<(), punctual_rtsched::BuildError>(())
@@ -226,7 +236,8 @@ impl RtScheduling {
     /// Removes all recorded decisions.
     ///
     /// ```
-    /// let scheduling = punctual_rtsched::RtScheduling::builder().record_decisions(10).build()?;
+    /// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
+    /// let scheduling = punctual::rtscheduling::RtScheduling::builder().record_decisions(10).build()?;
     /// scheduling.clear_decisions();
     /// assert!(scheduling.decisions().is_empty());
     /// # Ok::<(), punctual_rtsched::BuildError>(())
@@ -241,7 +252,8 @@ impl RtScheduling {
 /// Result of [`RtScheduling::resolve_initial_reference`].
 ///
 /// ```
-/// use punctual_rtsched::{InitialReference, RtScheduling};
+/// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
+/// use punctual::rtscheduling::{InitialReference, RtScheduling};
 ///
 /// let scheduling = RtScheduling::builder().build()?;
 /// let found = scheduling.resolve_initial_reference("RTScheduler_Manager");

@@ -15,8 +15,8 @@ use crate::{
 /// stays on the OS thread that began it.
 ///
 /// ```
-/// use punctual_rtsched::{RtScheduling, Segment, SchedulingError};
-/// use punctual_sched::dynamic::SchedulingParameters;
+/// # mod punctual { pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; } }
+/// use punctual::rtscheduling::{RtScheduling, SchedulingError, SchedulingParameters, Segment};
 ///
 /// fn correlate(segment: &Segment<'_>) -> Result<(), SchedulingError> {
 ///     segment.update(SchedulingParameters::Importance { importance: 9 })

@@ -19,8 +19,8 @@ use crate::{
 /// The OS thread of a spawned distributable thread.
 ///
 /// ```
-/// use punctual_rtsched::SpawnSpec;
-/// use punctual_types::Priority;
+/// # mod punctual { pub(crate) use {punctual_rtsched as rtscheduling, punctual_types::*}; }
+/// use punctual::{Priority, rtscheduling::SpawnSpec};
 ///
 /// let base_priority = Some(Priority::new(1000)?);
 /// let spec = SpawnSpec { stack_bytes: 256 * 1024, base_priority, ..SpawnSpec::default() };

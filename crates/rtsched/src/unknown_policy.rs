@@ -8,7 +8,8 @@ use crate::wire::UnknownParameters;
 /// scheduler's.
 ///
 /// ```
-/// use punctual_rtsched::{RtScheduling, UnknownPolicy};
+/// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
+/// use punctual::rtscheduling::{RtScheduling, UnknownPolicy};
 ///
 /// // Threads of schedulers that this host does not know are not served.
 /// let scheduling = RtScheduling::builder().unknown_parameters(UnknownPolicy::Refuse).build()?;

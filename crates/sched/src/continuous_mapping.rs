@@ -10,8 +10,8 @@ use crate::PriorityMapping;
 /// Higher CORBA priorities have no native one.
 ///
 /// ```
-/// use punctual_sched::{ContinuousMapping, PriorityMapping};
-/// use punctual_types::{NativePriority, Priority};
+/// # mod punctual { pub use {punctual_sched::*, punctual_types::*}; }
+/// use punctual::{ContinuousMapping, NativePriority, Priority, PriorityMapping};
 ///
 /// let mapping = ContinuousMapping::new(1..=99);
 /// assert_eq!(mapping.to_native(Priority::MIN), Some(NativePriority(1)));
@@ -29,8 +29,8 @@ impl ContinuousMapping {
     /// Creates a mapping onto the native priorities `native`.
     ///
     /// ```
-    /// use punctual_sched::{ContinuousMapping, PriorityMapping};
-    /// use punctual_types::{NativePriority, Priority};
+    /// # mod punctual { pub use {punctual_sched::*, punctual_types::*}; }
+    /// use punctual::{ContinuousMapping, NativePriority, Priority, PriorityMapping};
     ///
     /// // Reserves the lowest native priorities for other threads.
     /// let mapping = ContinuousMapping::new(50..=80);

@@ -10,8 +10,8 @@ use crate::PriorityMapping;
 /// are not mapped.
 ///
 /// ```
-/// use punctual_sched::{DirectMapping, PriorityMapping};
-/// use punctual_types::{NativePriority, Priority};
+/// # mod punctual { pub use {punctual_sched::*, punctual_types::*}; }
+/// use punctual::{DirectMapping, NativePriority, Priority, PriorityMapping};
 ///
 /// let mapping = DirectMapping::new(1..=99);
 /// assert_eq!(mapping.to_native(Priority::new(40)?), Some(NativePriority(40)));
@@ -28,8 +28,8 @@ impl DirectMapping {
     /// Creates a mapping onto the native priorities `native`.
     ///
     /// ```
-    /// use punctual_sched::{DirectMapping, PriorityMapping};
-    /// use punctual_types::Priority;
+    /// # mod punctual { pub use {punctual_sched::*, punctual_types::*}; }
+    /// use punctual::{DirectMapping, Priority, PriorityMapping};
     ///
     /// // The lowest priority of SCHED_FIFO is 1.
     /// assert_eq!(DirectMapping::new(1..=99).to_native(Priority::MIN), None);

@@ -11,8 +11,8 @@ use crate::PriorityMapping;
 /// For SCHED_FIFO of Linux, 1..=99: 0 → 1, 10922 → 33, 21844 → 66, 32767 → 99.
 ///
 /// ```
-/// use punctual_sched::{LinearMapping, PriorityMapping};
-/// use punctual_types::{NativePriority, Priority};
+/// # mod punctual { pub use {punctual_sched::*, punctual_types::*}; }
+/// use punctual::{LinearMapping, NativePriority, Priority, PriorityMapping};
 ///
 /// let mapping = LinearMapping::new(1..=99);
 /// assert_eq!(mapping.to_native(Priority::MAX), Some(NativePriority(99)));
@@ -31,8 +31,8 @@ impl LinearMapping {
     /// If the range is empty.
     ///
     /// ```
-    /// use punctual_sched::{LinearMapping, PriorityMapping};
-    /// use punctual_types::{NativePriority, Priority};
+    /// # mod punctual { pub use {punctual_sched::*, punctual_types::*}; }
+    /// use punctual::{LinearMapping, NativePriority, Priority, PriorityMapping};
     ///
     /// // Reserves the highest native priorities for kernel threads.
     /// let mapping = LinearMapping::new(1..=80);

@@ -5,7 +5,8 @@ use punctual_types::Priority;
 /// Priority of packets in the network and in this host's queues.
 ///
 /// ```
-/// use punctual_sched::NetworkPriority;
+/// # use punctual_sched as punctual;
+/// use punctual::NetworkPriority;
 ///
 /// assert_eq!(NetworkPriority::EXPEDITED.dscp, 46);
 /// assert_eq!(NetworkPriority::EXPEDITED.ds_field(), 0xb8);
@@ -35,8 +36,8 @@ impl NetworkPriority {
 /// It is called on the path of requests and must not block or allocate.
 ///
 /// ```
-/// use punctual_sched::{NetworkPriority, NetworkPriorityMapping};
-/// use punctual_types::Priority;
+/// # mod punctual { pub use {punctual_sched::*, punctual_types::*}; }
+/// use punctual::{NetworkPriority, NetworkPriorityMapping, Priority};
 ///
 /// /// Only the highest priority is expedited.
 /// struct Alarms;
@@ -56,8 +57,8 @@ pub trait NetworkPriorityMapping: Send + Sync {
 /// class selectors 1 to 7, assured forwarding 11 to 43, expedited forwarding; and over the queues 0 to 6.
 ///
 /// ```
-/// use punctual_sched::{LinearNetworkMapping, NetworkPriority, NetworkPriorityMapping};
-/// use punctual_types::Priority;
+/// # mod punctual { pub use {punctual_sched::*, punctual_types::*}; }
+/// use punctual::{LinearNetworkMapping, NetworkPriority, NetworkPriorityMapping, Priority};
 ///
 /// assert_eq!(LinearNetworkMapping.to_network(Priority::MIN), NetworkPriority::BEST_EFFORT);
 /// assert_eq!(LinearNetworkMapping.to_network(Priority::MAX), NetworkPriority::EXPEDITED);

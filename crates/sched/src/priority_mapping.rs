@@ -8,8 +8,8 @@ use punctual_types::{NativePriority, Priority};
 /// requests: it must not block or allocate.
 ///
 /// ```
-/// use punctual_sched::PriorityMapping;
-/// use punctual_types::{NativePriority, Priority};
+/// # mod punctual { pub use {punctual_sched::*, punctual_types::*}; }
+/// use punctual::{NativePriority, Priority, PriorityMapping};
 ///
 /// /// A mapping of three levels.
 /// struct Levels;

@@ -8,8 +8,8 @@ use punctual_types::Priority;
 /// Several threads call it on the path of requests: it must not block or allocate.
 ///
 /// ```
-/// use punctual_sched::PriorityTransform;
-/// use punctual_types::Priority;
+/// # mod punctual { pub use {punctual_sched::*, punctual_types::*}; }
+/// use punctual::{Priority, PriorityTransform};
 ///
 /// /// Requests run at half their priority; calls of servants carry the client's priority again.
 /// struct Half;

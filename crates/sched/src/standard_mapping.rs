@@ -9,8 +9,8 @@ use crate::{ContinuousMapping, DirectMapping, LinearMapping, PriorityMapping};
 /// `-ORBPriorityMapping`.
 ///
 /// ```
-/// use punctual_sched::StandardMapping;
-/// use punctual_types::{NativePriority, Priority};
+/// # mod punctual { pub use {punctual_sched::*, punctual_types::*}; }
+/// use punctual::{NativePriority, Priority, StandardMapping};
 ///
 /// let name: StandardMapping = "continuous".parse()?;
 /// assert_eq!(name.over(1..=99).to_native(Priority::MIN), Some(NativePriority(1)));
@@ -41,8 +41,8 @@ impl StandardMapping {
     /// If the range is empty.
     ///
     /// ```
-    /// use punctual_sched::StandardMapping;
-    /// use punctual_types::{NativePriority, Priority};
+    /// # mod punctual { pub use {punctual_sched::*, punctual_types::*}; }
+    /// use punctual::{NativePriority, Priority, StandardMapping};
     ///
     /// let mapping = StandardMapping::Linear.over(1..=99);
     /// assert_eq!(mapping.to_native(Priority::MAX), Some(NativePriority(99)));
@@ -77,7 +77,8 @@ impl FromStr for StandardMapping {
 /// A text that is not the name of a priority mapping.
 ///
 /// ```
-/// use punctual_sched::StandardMapping;
+/// # use punctual_sched as punctual;
+/// use punctual::StandardMapping;
 ///
 /// let error = "linar".parse::<StandardMapping>().unwrap_err();
 /// assert_eq!(error.to_string(), "unknown priority mapping `linar`; use `linear`, `direct` or `continuous`");

@@ -39,10 +39,11 @@ use crate::{Call, ObjectRef, OperationError, PendingCall, Phase, Response, WaitM
 /// executor that sleeps on the only thread of a lane keeps it from reading the reply.
 ///
 /// ```
+/// # use punctual_types as punctual;
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
 /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
-/// use punctual_types::SystemException;
+/// use punctual::SystemException;
 ///
 /// async fn sum(one: &DoublerRef, other: &DoublerRef) -> Result<i32, SystemException> {
 ///     // Both requests are sent before the first wait.
@@ -91,12 +92,11 @@ impl<T, E: OperationError> DecodeReply<T, E> for Results<T> {
 /// Returns the [`Results`] of a call that returns one value.
 ///
 /// ```
+/// # mod punctual { pub use {punctual_stub::*, punctual_types::*}; }
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
 /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
-/// use punctual_cdr::Encode;
-/// use punctual_stub::{AsyncCall, Interface, one_result};
-/// use punctual_types::SystemException;
+/// use punctual::{AsyncCall, Interface, SystemException, rt::{Encode, one_result}};
 ///
 /// # let doubler: DoublerRef = local::activate(Doubler);
 /// // `twice_async(21)` in generated code.
@@ -302,13 +302,13 @@ impl ObjectRef {
     /// For generated code.
     ///
     /// ```
+    /// # mod punctual { pub use {punctual_stub::*, punctual_types::*}; }
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
     /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
     /// # use doubler::{Doubler, DoublerRef};
     /// # use punctual_stub::Interface;
     /// # use punctual_cdr::Encode;
-    /// use punctual_stub::{AsyncCall, one_result};
-    /// use punctual_types::SystemException;
+    /// use punctual::{AsyncCall, SystemException, rt::one_result};
     ///
     /// # let doubler: DoublerRef = local::activate(Doubler);
     /// let call: AsyncCall<i32, SystemException> = doubler.as_object().call_async(

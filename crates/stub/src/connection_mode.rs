@@ -3,7 +3,8 @@
 /// Use of connections by calls: exclusive or shared.
 ///
 /// ```
-/// use punctual_stub::{ConnectionMode, PolicyOverrides};
+/// # use punctual_stub as punctual;
+/// use punctual::{ConnectionMode, PolicyOverrides};
 ///
 /// assert_eq!(ConnectionMode::default(), ConnectionMode::Exclusive);
 /// let shared = PolicyOverrides::new().connection_mode(ConnectionMode::Shared);

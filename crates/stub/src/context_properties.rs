@@ -8,7 +8,8 @@ use std::sync::Arc;
 /// Clones share it.
 ///
 /// ```
-/// use punctual_stub::ContextProperties;
+/// # use punctual_stub as punctual;
+/// use punctual::ContextProperties;
 ///
 /// let properties = [("user", "anna"), ("user", "bert"), ("app", ""), ("app.name", "radar")];
 /// let properties: ContextProperties = properties.into_iter().collect();
@@ -36,7 +37,8 @@ impl ContextProperties {
     /// beginning of names before a `*`.
     ///
     /// ```
-    /// use punctual_stub::ContextProperties;
+    /// # use punctual_stub as punctual;
+    /// use punctual::ContextProperties;
     ///
     /// let properties: ContextProperties = [("app", "1"), ("app.name", "2")].into_iter().collect();
     /// let values = |patterns: &[&str]| -> String {

@@ -8,9 +8,8 @@ use crate::Upcall;
 /// An exception declared in IDL.
 ///
 /// ```
-/// use punctual_cdr::{CdrError, Encode, Encoder};
-/// use punctual_stub::{Upcall, UserException};
-/// use punctual_types::SystemException;
+/// # mod punctual { pub use {punctual_stub::*, punctual_types::*}; }
+/// use punctual::{SystemException, rt::{CdrError, Encode, Encoder, Upcall, UserException}};
 ///
 /// /// `exception Lost { long track; };`
 /// struct Lost { track: i32 }
@@ -47,9 +46,10 @@ pub trait UserException: Encode {
 /// The error of an operation: a system exception, or a user exception that the operation declares.
 ///
 /// ```
-/// use punctual_cdr::{CdrError, Decoder, Endian};
-/// use punctual_stub::{OperationError, Upcall};
-/// use punctual_types::{Completion, SystemException, SystemExceptionKind};
+/// # mod punctual { pub(crate) use {punctual_cdr as value, punctual_stub::*, punctual_types::*}; }
+/// use punctual::{Completion, SystemException, SystemExceptionKind};
+/// use punctual::rt::{OperationError, Upcall};
+/// use punctual::value::{CdrError, Decoder, Endian};
 ///
 /// /// The error of an operation that declares `raises (Lost)`, an exception without members.
 /// #[derive(Debug, PartialEq)]

@@ -9,7 +9,8 @@ use crate::{ObjectRef, Reset, Upcall};
 /// A generated reference type: an [`ObjectRef`] whose object is known, or assumed, to support an interface.
 ///
 /// ```
-/// use punctual_stub::{Interface, ObjectRef};
+/// # use punctual_stub as punctual;
+/// use punctual::{Interface, ObjectRef};
 ///
 /// struct TrackerRef(ObjectRef);
 ///
@@ -107,12 +108,12 @@ impl ObjectRef {
 /// interface's trait.
 ///
 /// ```
+/// # mod punctual { pub use {punctual_stub::*, punctual_types::*}; }
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
 /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
-/// use punctual_cdr::Encode;
-/// use punctual_stub::{Interface, ObjectRef, Skeleton, Upcall};
-/// use punctual_types::{SystemException, SystemExceptionKind};
+/// use punctual::{Interface, ObjectRef, Skeleton, SystemException, SystemExceptionKind};
+/// use punctual::rt::{Encode, Upcall};
 ///
 /// struct Counting(i32);
 ///
@@ -181,15 +182,20 @@ pub const fn largest(sizes: &[usize]) -> usize {
 /// A servant of any type.
 ///
 /// ```
+/// # use punctual_stub as punctual;
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
 /// use std::sync::Arc;
 ///
-/// use punctual_stub::{Servant, servant};
+/// use punctual::rt::Servant;
 ///
-/// let servants: Vec<Arc<dyn Servant>> = vec![servant::<DoublerRef, _>(Doubler)];
-/// assert_eq!(servants[0].repository_id(), "IDL:Doubler:1.0");
-/// assert!(servants[0].is_a("IDL:omg.org/CORBA/Object:1.0"));
+/// fn serves(servants: &[Arc<dyn Servant>], id: &str) -> bool {
+///     servants.iter().any(|servant| servant.is_a(id))
+/// }
+/// # let servants = [punctual_stub::servant::<DoublerRef, _>(Doubler)];
+/// assert!(serves(&servants, "IDL:Doubler:1.0"));
+/// assert!(serves(&servants, "IDL:omg.org/CORBA/Object:1.0"));
+/// assert!(!serves(&servants, "IDL:Halver:1.0"));
 /// ```
 pub trait Servant: Send + Sync {
     /// Returns the id of the most derived interface.

@@ -21,10 +21,11 @@ use crate::{
 /// freely.
 ///
 /// ```
+/// # use punctual_stub as punctual;
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
 /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
-/// use punctual_stub::{Interface, ObjectRef};
+/// use punctual::{Interface, ObjectRef};
 ///
 /// # let doubler: DoublerRef = local::activate(Doubler);
 /// let object: ObjectRef = doubler.as_object().clone();
@@ -42,44 +43,7 @@ impl ObjectRef {
     /// Creates a reference to `target`.
     ///
     /// For runtimes; applications obtain references from adapters, from the ORB and from calls.
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    ///
-    /// use punctual_cdr::Ior;
-    /// use punctual_stub::{
-    ///     Call, ObjectRef, OrbContext, PoliciesInForce, PolicyConflict, PolicyOverrides, Target,
-    /// };
-    /// use punctual_types::{Completion, SystemException, SystemExceptionKind};
-    ///
-    /// struct Unreachable(Ior);
-    ///
-    /// impl Target for Unreachable {
-    ///     fn ior(&self) -> &Ior {
-    ///         &self.0
-    ///     }
-    ///     fn orb(&self) -> &OrbContext {
-    ///         unreachable!("not used in this example")
-    ///     }
-    ///     fn invoke(&self, _: &mut Call<'_>) -> Result<(), SystemException> {
-    ///         Err(SystemException::new(SystemExceptionKind::Transient, 0, Completion::No))
-    ///     }
-    ///     fn locate(&self) -> Result<bool, SystemException> {
-    ///         Ok(false)
-    ///     }
-    ///     fn with_policies(&self, _: PolicyOverrides) -> Arc<dyn Target> {
-    ///         Arc::new(Self(self.0.clone()))
-    ///     }
-    ///     fn policies_in_force(&self) -> PoliciesInForce {
-    ///         PoliciesInForce::default()
-    ///     }
-    ///     fn inconsistent_policies(&self) -> Vec<PolicyConflict> {
-    ///         Vec::new()
-    ///     }
-    /// }
-    /// let object = ObjectRef::new(Arc::new(Unreachable(Ior::default())));
-    /// assert_eq!(object.non_existent().unwrap_err().kind, SystemExceptionKind::Transient);
-    /// ```
+    /// [`Target`] has an example.
     pub fn new(target: Arc<dyn Target>) -> Self {
         Self { target }
     }
@@ -105,6 +69,7 @@ impl ObjectRef {
     /// Returns the reference as text that any ORB can read: `IOR:` and hexadecimal digits.
     ///
     /// ```
+    /// # use punctual_giop as punctual;
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
     /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
     /// # use doubler::{Doubler, DoublerRef};
@@ -112,7 +77,7 @@ impl ObjectRef {
     /// # let doubler: DoublerRef = local::activate(Doubler);
     /// let text = doubler.as_object().to_ior();
     /// assert!(text.starts_with("IOR:"));
-    /// assert_eq!(&punctual_giop::ior_from_string(&text)?, doubler.as_object().ior());
+    /// assert_eq!(&punctual::ior_from_string(&text)?, doubler.as_object().ior());
     /// # Ok::<(), punctual_giop::UrlError>(())
     /// ```
     pub fn to_ior(&self) -> String {
@@ -122,11 +87,12 @@ impl ObjectRef {
     /// Returns the ORB of the reference.
     ///
     /// ```
+    /// # use punctual_cdr as punctual;
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
     /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
     /// # use doubler::{Doubler, DoublerRef};
     /// # use punctual_stub::Interface;
-    /// use punctual_cdr::Ior;
+    /// use punctual::Ior;
     ///
     /// # let doubler: DoublerRef = local::activate(Doubler);
     /// // Binds the references in a message; generated code uses it while decoding.
@@ -281,11 +247,12 @@ impl ObjectRef {
     /// The result is a separate reference: with a private connection it does not share that of `self`.
     ///
     /// ```
+    /// # use punctual_stub as punctual;
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
     /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
     /// # use doubler::{Doubler, DoublerRef};
     /// # use punctual_stub::Interface;
-    /// use punctual_stub::PolicyOverrides;
+    /// use punctual::PolicyOverrides;
     ///
     /// # let doubler: DoublerRef = local::activate(Doubler);
     /// let own = PolicyOverrides::new().private_connection(true);

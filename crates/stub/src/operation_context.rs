@@ -12,11 +12,11 @@ use crate::{ObjectRef, RequestOrigin, Upcall};
 /// its operation, as a sequence of names and values.
 ///
 /// ```
+/// # mod punctual { pub(crate) use {punctual_cdr as value, punctual_stub::*}; }
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
 /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
-/// use punctual_cdr::{Encoder, Endian};
-/// use punctual_stub::{Interface, encode_context};
+/// use punctual::{Interface, rt::encode_context, value::{Encoder, Endian}};
 ///
 /// let doubler: DoublerRef = local::activate(Doubler);
 /// let mut octets = Vec::new();

@@ -14,10 +14,10 @@ use crate::{ConnectionMode, ContextProperties, SyncScope, UserPolicies, WaitStra
 /// (NO_PERMISSION in other ORBs) is impossible.
 ///
 /// ```
+/// # mod punctual { pub use {punctual_stub::*, punctual_types::*}; }
 /// use std::time::Duration;
 ///
-/// use punctual_stub::PolicyOverrides;
-/// use punctual_types::{Priority, PriorityBand};
+/// use punctual::{PolicyOverrides, Priority, PriorityBand};
 ///
 /// let middle = Priority::new(10_000)?;
 /// let overrides = PolicyOverrides::new()
@@ -68,8 +68,9 @@ impl PolicyOverrides {
     /// Calls to objects of the same ORB have no connection and need no band.
     ///
     /// ```
+    /// # use punctual_types as punctual;
     /// # use punctual_stub::PolicyOverrides;
-    /// use punctual_types::{Priority, PriorityBand};
+    /// use punctual::{Priority, PriorityBand};
     ///
     /// let all = PriorityBand::new(Priority::MIN, Priority::MAX);
     /// let in_force = PolicyOverrides::new().priority_bands([all]).in_force();
@@ -101,8 +102,9 @@ impl PolicyOverrides {
     /// permits all. A connection shared by calls with different properties has those of the first call.
     ///
     /// ```
+    /// # use punctual_giop as punctual;
     /// # use punctual_stub::PolicyOverrides;
-    /// use punctual_giop::{Protocol, ProtocolPolicy};
+    /// use punctual::{Protocol, ProtocolPolicy};
     ///
     /// let tcp = ProtocolPolicy::new([Protocol::IIOP]);
     /// assert_eq!(PolicyOverrides::new().client_protocols(tcp.clone()).in_force().client_protocols, tcp);
@@ -190,8 +192,9 @@ impl PolicyOverrides {
     /// policy. TAO, which its references identify, is never queried: it does not support the operation.
     ///
     /// ```
+    /// # use punctual_types as punctual;
     /// # use punctual_stub::PolicyOverrides;
-    /// use punctual_types::{Priority, PriorityBand};
+    /// use punctual::{Priority, PriorityBand};
     ///
     /// let all = PriorityBand::new(Priority::MIN, Priority::MAX);
     /// let bound = PolicyOverrides::new().priority_bands([all]).binds_bands(true);
@@ -205,7 +208,8 @@ impl PolicyOverrides {
     /// Sets how lane threads wait for the replies to such calls. Default: [`WaitStrategy::Blocking`].
     ///
     /// ```
-    /// use punctual_stub::{PolicyOverrides, WaitStrategy};
+    /// # use punctual_stub as punctual;
+    /// use punctual::{PolicyOverrides, WaitStrategy};
     ///
     /// let with_callbacks = PolicyOverrides::new().wait_strategy(WaitStrategy::Serving);
     /// assert_eq!(with_callbacks.in_force().wait_strategy, WaitStrategy::Serving);
@@ -218,7 +222,8 @@ impl PolicyOverrides {
     /// Sets whether calls share connections with other threads. Default: [`ConnectionMode::Exclusive`].
     ///
     /// ```
-    /// use punctual_stub::{ConnectionMode, PolicyOverrides};
+    /// # use punctual_stub as punctual;
+    /// use punctual::{ConnectionMode, PolicyOverrides};
     ///
     /// let many_callers = PolicyOverrides::new().connection_mode(ConnectionMode::Shared);
     /// assert_eq!(many_callers.in_force().connection_mode, ConnectionMode::Shared);
@@ -249,7 +254,8 @@ impl PolicyOverrides {
     /// [`SyncScope::Transport`].
     ///
     /// ```
-    /// use punctual_stub::{PolicyOverrides, SyncScope};
+    /// # use punctual_stub as punctual;
+    /// use punctual::{PolicyOverrides, SyncScope};
     ///
     /// let executed = PolicyOverrides::new().sync_scope(SyncScope::Target);
     /// assert_eq!(executed.in_force().sync_scope, SyncScope::Target);
@@ -377,7 +383,8 @@ impl PolicyOverrides {
 /// [`PolicyOverrides`] with its name.
 ///
 /// ```
-/// use punctual_stub::{PoliciesInForce, PolicyOverrides};
+/// # use punctual_stub as punctual;
+/// use punctual::{PoliciesInForce, PolicyOverrides};
 ///
 /// let in_force: PoliciesInForce = PolicyOverrides::new().in_force();
 /// assert_eq!(in_force.request_timeout, None);
@@ -426,8 +433,8 @@ impl PoliciesInForce {
 /// Policies that a server exposes in a reference: the results of `CORBA::Object::_get_policy` for them.
 ///
 /// ```
-/// use punctual_stub::ExposedPolicies;
-/// use punctual_types::{Priority, PriorityModel};
+/// # mod punctual { pub use {punctual_stub::*, punctual_types::*}; }
+/// use punctual::{ExposedPolicies, Priority, PriorityModel};
 ///
 /// let mut exposed = ExposedPolicies::default();
 /// exposed.priority_model = Some(PriorityModel::ServerDeclared(Priority::MAX));
@@ -449,8 +456,8 @@ pub struct ExposedPolicies {
 /// A policy in force that makes every call fail with INV_POLICY.
 ///
 /// ```
-/// use punctual_stub::PolicyConflict;
-/// use punctual_types::Minor;
+/// # mod punctual { pub use {punctual_stub::*, punctual_types::*}; }
+/// use punctual::{Minor, PolicyConflict};
 ///
 /// let conflict = PolicyConflict { policy_type: 45, reason: Minor::PRIORITY_OUTSIDE_BANDS };
 /// assert!(conflict.to_string().starts_with("PriorityBandedConnectionPolicy: the priority"));

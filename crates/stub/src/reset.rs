@@ -13,7 +13,8 @@ use punctual_cdr::{
 /// A value that can be reset to its default without freeing its memory.
 ///
 /// ```
-/// use punctual_stub::Reset;
+/// # use punctual_stub as punctual;
+/// use punctual::rt::Reset;
 ///
 /// struct Plot { x: f64, label: String }
 ///

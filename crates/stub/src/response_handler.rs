@@ -26,15 +26,14 @@ use crate::{OperationError, PendingResponse, ReplyOrigin, Upcall};
 /// called.
 ///
 /// ```
+/// # mod punctual { pub(crate) use {punctual_cdr as value, punctual_stub::*, punctual_types::*}; }
 /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
 /// # use doubler::DoublerRef;
 /// # use punctual_stub::{Skeleton, Upcall};
 /// use std::thread;
 ///
-/// use punctual_cdr::Encode;
-/// use punctual_stub::ResponseHandler;
-/// use punctual_types::SystemException;
+/// use punctual::{ResponseHandler, SystemException, value::Encode};
 ///
 /// struct Later;
 ///

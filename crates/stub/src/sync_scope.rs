@@ -4,7 +4,8 @@
 /// caller sees.
 ///
 /// ```
-/// use punctual_stub::{PolicyOverrides, SyncScope};
+/// # use punctual_stub as punctual;
+/// use punctual::{PolicyOverrides, SyncScope};
 ///
 /// assert_eq!(SyncScope::default(), SyncScope::Transport);
 /// let accepted = PolicyOverrides::new().sync_scope(SyncScope::Server);

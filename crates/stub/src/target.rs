@@ -14,6 +14,44 @@ use punctual_types::{Priority, SystemException};
 use crate::{ContextProperties, ExposedPolicies, PoliciesInForce, PolicyConflict, PolicyOverrides};
 
 /// The target of a reference: the runtime's side of an [`ObjectRef`](crate::ObjectRef).
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use punctual_cdr::Ior;
+/// use punctual_stub::{
+///     Call, ObjectRef, OrbContext, PoliciesInForce, PolicyConflict, PolicyOverrides, Target,
+/// };
+/// use punctual_types::{Completion, SystemException, SystemExceptionKind};
+///
+/// struct Unreachable(Ior);
+///
+/// impl Target for Unreachable {
+///     fn ior(&self) -> &Ior {
+///         &self.0
+///     }
+///     fn orb(&self) -> &OrbContext {
+///         unreachable!("not used in this example")
+///     }
+///     fn invoke(&self, _: &mut Call<'_>) -> Result<(), SystemException> {
+///         Err(SystemException::new(SystemExceptionKind::Transient, 0, Completion::No))
+///     }
+///     fn locate(&self) -> Result<bool, SystemException> {
+///         Ok(false)
+///     }
+///     fn with_policies(&self, _: PolicyOverrides) -> Arc<dyn Target> {
+///         Arc::new(Self(self.0.clone()))
+///     }
+///     fn policies_in_force(&self) -> PoliciesInForce {
+///         PoliciesInForce::default()
+///     }
+///     fn inconsistent_policies(&self) -> Vec<PolicyConflict> {
+///         Vec::new()
+///     }
+/// }
+/// let object = ObjectRef::new(Arc::new(Unreachable(Ior::default())));
+/// assert_eq!(object.non_existent().unwrap_err().kind, SystemExceptionKind::Transient);
+/// ```
 pub trait Target: Send + Sync {
     /// Returns the wire form of the reference.
     fn ior(&self) -> &Ior;
@@ -96,12 +134,11 @@ pub struct Call<'c> {
 /// The next step of generated code in a call.
 ///
 /// ```
+/// # mod punctual { pub use {punctual_stub::*, punctual_types::*}; }
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
 /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
-/// use punctual_cdr::{Decode, Encode};
-/// use punctual_stub::{Interface, Phase};
-/// use punctual_types::SystemException;
+/// use punctual::{Interface, SystemException, rt::{Decode, Encode, Phase}};
 ///
 /// # let doubler: DoublerRef = local::activate(Doubler);
 /// let mut result = 0_i32;

@@ -15,12 +15,11 @@ use crate::{ContextProperties, Reset, ReusePool};
 /// the lane thread's buffers.
 ///
 /// ```
+/// # mod punctual { pub use {punctual_stub::*, punctual_types::*}; }
 /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
 /// # use doubler::DoublerRef;
-/// use punctual_cdr::Encode;
-/// use punctual_stub::{Skeleton, Upcall};
-/// use punctual_types::SystemException;
+/// use punctual::{Skeleton, SystemException, rt::{Encode, Upcall}};
 ///
 /// struct Saturating;
 ///

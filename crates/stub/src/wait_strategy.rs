@@ -5,7 +5,8 @@
 /// Threads outside of lanes always wait in their own `read`.
 ///
 /// ```
-/// use punctual_stub::WaitStrategy;
+/// # use punctual_stub as punctual;
+/// use punctual::WaitStrategy;
 ///
 /// assert_eq!(WaitStrategy::default(), WaitStrategy::Blocking);
 /// ```

@@ -5,9 +5,10 @@ use std::{fmt, io};
 /// A text that is not an address of its transport, or whose transport is unknown.
 ///
 /// ```
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
 /// use std::io;
 ///
-/// use punctual_transport::{AddressError, Transports};
+/// use punctual::transport::{AddressError, Transports};
 ///
 /// let transports = Transports::standard();
 /// let error: AddressError = transports.endpoint("localhost:2809").err().expect("it has no scheme");

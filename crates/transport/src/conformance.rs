@@ -38,9 +38,10 @@ use crate::{Listener, ProtocolProperties, Stream, Transport};
 /// A check fails after this period without progress.
 ///
 /// ```
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
 /// use std::time::Duration;
 ///
-/// use punctual_transport::conformance::STALL_TIMEOUT;
+/// use punctual::transport::conformance::STALL_TIMEOUT;
 ///
 /// // A supervisor of such tests has to wait longer.
 /// let test_timeout = Duration::from_secs(60);
@@ -53,7 +54,8 @@ pub const STALL_TIMEOUT: Duration = Duration::from_secs(20);
 ///
 /// ```
 /// mod tcp {
-///     punctual_transport::conformance_tests!(punctual_transport::Tcp, "127.0.0.1:0");
+/// #     mod punctual { pub(crate) use punctual_transport as transport; }
+///     punctual::transport::conformance_tests!(punctual::transport::Tcp, "127.0.0.1:0");
 /// }
 /// ```
 #[macro_export]

@@ -9,7 +9,8 @@ use std::{fs, os::unix::ffi::OsStrExt, sync::OnceLock};
 /// the environment.
 ///
 /// ```
-/// use punctual_transport::host_id;
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
+/// use punctual::transport::host_id;
 ///
 /// // A path is published with the id, and a client compares it with its own.
 /// let published: Option<Vec<u8>> = host_id().map(<[u8]>::to_vec);

@@ -17,9 +17,10 @@ use crate::{Listener, Origin, ProtocolProperties, Reach, Stream, Transport};
 /// A wrapper around the streams of a transport.
 ///
 /// ```
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
 /// use std::{io, sync::atomic::{AtomicUsize, Ordering}};
 ///
-/// use punctual_transport::{Layer, Layered, Side, Stream, Tcp, Transport};
+/// use punctual::transport::{Layer, Layered, Side, Stream, Tcp, Transport};
 ///
 /// /// Counts connections.
 /// #[derive(Default)]
@@ -46,9 +47,10 @@ pub trait Layer: Send + Sync {
 /// The side of a connection.
 ///
 /// ```
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
 /// use std::io;
 ///
-/// use punctual_transport::{Layer, Side, Stream};
+/// use punctual::transport::{Layer, Side, Stream};
 ///
 /// /// Accepts connections, and opens none.
 /// struct ServerOnly;
@@ -79,7 +81,8 @@ pub enum Side {
 /// A transport with a [`Layer`] around its streams.
 ///
 /// ```
-/// use punctual_transport::{FaultInjector, Faults, Layered, Tcp, Trace, Transport};
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
+/// use punctual::transport::{FaultInjector, Faults, Layered, Tcp, Trace, Transport};
 ///
 /// // Layers can be stacked: the trace sees what the injector lets through.
 /// let faults = Faults { seed: 1, short_per_mille: 100, ..Faults::default() };

@@ -32,7 +32,8 @@ use crate::{AddressError, Listener, ProtocolProperties, Reach, Stream, Transport
 /// one in another container, has another number, so that it is detected before a request is sent.
 ///
 /// ```
-/// use punctual_transport::{ProtocolProperties, Shm, Transport};
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
+/// use punctual::transport::{ProtocolProperties, Shm, Transport};
 ///
 /// // Rings of 1 MiB.
 /// let mut properties = ProtocolProperties::default();

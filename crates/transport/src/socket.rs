@@ -21,9 +21,10 @@ use crate::{Origin, Peer, ProtocolProperties, Stream};
 /// A stream over a connected socket of type SOCK_STREAM: TCP, Unix, or any other that a transport opens.
 ///
 /// ```
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
 /// use std::os::unix::net::UnixStream;
 ///
-/// use punctual_transport::{SocketStream, Stream};
+/// use punctual::transport::{SocketStream, Stream};
 ///
 /// // A transport wraps the sockets that it has connected or accepted.
 /// let (one, other) = UnixStream::pair()?;

@@ -16,10 +16,11 @@ use crate::Peer;
 /// A connection: ordered octets in both directions. Threads may read and write concurrently.
 ///
 /// ```
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
 /// # use std::os::unix::net::UnixStream;
 /// use std::{io, time::Duration};
 ///
-/// use punctual_transport::{SocketStream, Stream};
+/// use punctual::transport::{SocketStream, Stream};
 ///
 /// /// Reads what arrives in time.
 /// fn read_within(stream: &dyn Stream, limit: Duration, buffer: &mut [u8]) -> io::Result<usize> {
@@ -107,9 +108,10 @@ impl AsFd for dyn Stream + '_ {
 /// The opener of an accepted connection.
 ///
 /// ```
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
 /// use std::os::unix::net::UnixStream;
 ///
-/// use punctual_transport::{Peer, SocketStream, Stream};
+/// use punctual::transport::{Peer, SocketStream, Stream};
 ///
 /// let (one, _other) = UnixStream::pair()?;
 /// let origin = SocketStream::new(one).origin();
@@ -128,9 +130,10 @@ pub struct Origin {
 /// A source of accepted connections.
 ///
 /// ```
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
 /// use std::{io, time::Duration};
 ///
-/// use punctual_transport::{Listener, ProtocolProperties, Stream, Tcp, Transport};
+/// use punctual::transport::{Listener, ProtocolProperties, Stream, Tcp, Transport};
 ///
 /// /// Accepts a connection that has been opened.
 /// fn accept(listener: &dyn Listener) -> io::Result<Box<dyn Stream>> {

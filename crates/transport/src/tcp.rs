@@ -30,9 +30,10 @@ use crate::{
 /// ones. Addresses in numbers need none.
 ///
 /// ```
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
 /// use std::time::Duration;
 ///
-/// use punctual_transport::{ProtocolProperties, Tcp, Transport};
+/// use punctual::transport::{ProtocolProperties, Tcp, Transport};
 ///
 /// let mut properties = ProtocolProperties::default();
 /// properties.keep_alive = true;

@@ -15,9 +15,10 @@ use crate::{Listener, ProtocolProperties, Stream};
 /// Only the streams are on the path of a call. See `examples/03-transport-of-your-own`.
 ///
 /// ```
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
 /// use std::{io, time::Duration};
 ///
-/// use punctual_transport::{ProtocolProperties, Shm, Stream, Tcp, Transport, Unix};
+/// use punctual::transport::{ProtocolProperties, Shm, Stream, Tcp, Transport, Unix};
 ///
 /// /// Opens a connection to a listener of the same transport, which is closed afterwards.
 /// fn connect(transport: &dyn Transport, address: &str) -> io::Result<Box<dyn Stream>> {
@@ -103,7 +104,8 @@ pub trait Transport: Send + Sync {
 /// The reach of a transport.
 ///
 /// ```
-/// use punctual_transport::{Reach, Shm, Tcp, Transport, Unix};
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
+/// use punctual::transport::{Reach, Shm, Tcp, Transport, Unix};
 ///
 /// let preference = |transport: &dyn Transport| match transport.reach() {
 ///     Reach::Network => None,

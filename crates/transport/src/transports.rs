@@ -7,9 +7,10 @@ use crate::{AddressError, Transport};
 /// The transports of an ORB.
 ///
 /// ```
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
 /// use std::sync::Arc;
 ///
-/// use punctual_transport::{Layered, Tcp, Trace, Transports};
+/// use punctual::transport::{Layered, Tcp, Trace, Transports};
 ///
 /// let mut transports = Transports::standard();
 /// // The traced TCP replaces the other one, whose scheme and tag it has.

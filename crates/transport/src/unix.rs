@@ -28,9 +28,10 @@ use crate::{
 /// is used. The file of a dead server is replaced; a server that shuts down removes its file.
 ///
 /// ```
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
 /// use std::time::Duration;
 ///
-/// use punctual_transport::{ProtocolProperties, Transport, Unix};
+/// use punctual::transport::{ProtocolProperties, Transport, Unix};
 ///
 /// let properties = ProtocolProperties::default();
 /// let listener = Unix.listen("", None, &properties)?;

@@ -20,7 +20,9 @@ use crate::{Priority, PriorityBand};
 ///     Minor::NO_ENDPOINT_FOR_PRIORITY,
 ///     Completion::No,
 /// );
-/// let text = exception.with_detail(&detail).to_string();
+/// let detailed = exception.with_detail(&detail);
+/// assert_eq!(detailed, exception);
+/// let text = detailed.to_string();
 /// assert!(text.ends_with("(this thread has priority 0, the reference offers 32767)"));
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

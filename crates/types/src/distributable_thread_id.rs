@@ -8,7 +8,8 @@ use core::fmt;
 /// Ids are random, so that they cannot be guessed and do not reveal how many exist.
 ///
 /// ```
-/// use punctual_types::DistributableThreadId;
+/// # mod punctual { pub(crate) use punctual_types as rtscheduling; }
+/// use punctual::rtscheduling::DistributableThreadId;
 ///
 /// let id = DistributableThreadId(0x2a);
 /// assert_eq!(id.to_string(), "0000000000000000000000000000002a");

@@ -14,7 +14,8 @@ pub const PUNCTUAL_VMCID: u32 = 0x5055_4000;
 /// The minor code of a system exception: a vendor in the upper 20 bits, a number in the lower 12.
 ///
 /// ```
-/// use punctual_types::Minor;
+/// # use punctual_types as punctual;
+/// use punctual::Minor;
 ///
 /// let minor = Minor::from(0x4f4d_0004);
 /// assert_eq!(minor, Minor::OMG_ORB_SHUT_DOWN);

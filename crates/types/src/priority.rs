@@ -8,7 +8,8 @@ use core::fmt;
 /// Source: RTCORBA 1.2, `RTCORBA::minPriority` and `maxPriority`.
 ///
 /// ```
-/// use punctual_types::Priority;
+/// # use punctual_types as punctual;
+/// use punctual::Priority;
 /// let low = Priority::new(10_922)?;
 /// assert!(low < Priority::MAX);
 /// assert!(Priority::new(-1).is_err());
@@ -26,7 +27,8 @@ impl Priority {
     /// Creates a priority; `value` must be in 0..=32767.
     ///
     /// ```
-    /// use punctual_types::{OutOfRange, Priority};
+    /// # use punctual_types as punctual;
+    /// use punctual::{OutOfRange, Priority};
     ///
     /// assert_eq!(Priority::new(0), Ok(Priority::MIN));
     /// assert_eq!(Priority::new(-1), Err(OutOfRange(-1)));
@@ -59,7 +61,8 @@ impl fmt::Display for Priority {
 /// A priority in the scale of the host: 1 (lowest) to 99 (highest) under Linux SCHED_FIFO and SCHED_RR.
 ///
 /// ```
-/// use punctual_types::NativePriority;
+/// # use punctual_types as punctual;
+/// use punctual::NativePriority;
 ///
 /// assert!(NativePriority(99) > NativePriority(1));
 /// assert_eq!(NativePriority(40).to_string(), "40");
@@ -76,7 +79,8 @@ impl fmt::Display for NativePriority {
 /// A number that is not a CORBA priority because it is negative.
 ///
 /// ```
-/// use punctual_types::{OutOfRange, Priority};
+/// # use punctual_types as punctual;
+/// use punctual::{OutOfRange, Priority};
 ///
 /// let error: OutOfRange = Priority::new(-5).unwrap_err();
 /// assert_eq!(error.to_string(), "-5 is not a CORBA priority; use 0 (lowest) to 32767 (highest)");

@@ -7,7 +7,8 @@ use crate::Priority;
 /// A range of CORBA priorities that share a connection, both ends included: `RTCORBA::PriorityBand`.
 ///
 /// ```
-/// use punctual_types::{Priority, PriorityBand};
+/// # use punctual_types as punctual;
+/// use punctual::{Priority, PriorityBand};
 ///
 /// let band = PriorityBand::new(Priority::MIN, Priority::new(10_922)?);
 /// assert!(band.contains(Priority::MIN));

@@ -5,7 +5,8 @@ use crate::Priority;
 /// Determines the priority at which a request is executed: the value of `RTCORBA::PriorityModelPolicy`.
 ///
 /// ```
-/// use punctual_types::{Priority, PriorityModel};
+/// # use punctual_types as punctual;
+/// use punctual::{Priority, PriorityModel};
 ///
 /// let alarms = PriorityModel::ServerDeclared(Priority::MAX);
 /// let tracks = PriorityModel::ClientPropagated { default: Priority::MIN };

@@ -12,7 +12,8 @@ use crate::{
 /// Source: CORBA 3.3 part 2, 9.4.3.2 (wire form); part 1, annex A.5 (kinds and minor codes).
 ///
 /// ```
-/// use punctual_types::{Completion, SystemException, SystemExceptionKind};
+/// # use punctual_types as punctual;
+/// use punctual::{Completion, SystemException, SystemExceptionKind};
 /// let late = SystemException::new(SystemExceptionKind::Timeout, 0, Completion::Maybe);
 /// assert_eq!(late.repository_id(), "IDL:omg.org/CORBA/TIMEOUT:1.0");
 /// ```
@@ -35,7 +36,8 @@ impl SystemException {
     /// Creates an exception; `minor` is a [`Minor`] or a plain number.
     ///
     /// ```
-    /// use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+    /// # use punctual_types as punctual;
+    /// use punctual::{Completion, Minor, SystemException, SystemExceptionKind};
     ///
     /// let exception =
     ///     SystemException::new(SystemExceptionKind::Transient, Minor::CONNECT_REFUSED, Completion::No);
@@ -80,7 +82,8 @@ impl SystemException {
     /// Returns the exception as one that has arrived in a reply; for the ORB. Its text says so.
     ///
     /// ```
-    /// use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+    /// # use punctual_types as punctual;
+    /// use punctual::{Completion, Minor, SystemException, SystemExceptionKind};
     ///
     /// let (kind, minor) = (SystemExceptionKind::Transient, Minor::CONNECT_REFUSED);
     /// let text = SystemException::new(kind, minor, Completion::Maybe).of_reply().to_string();
@@ -101,7 +104,8 @@ impl SystemException {
     /// ([`Self::with_completion`]): the servant knows what it has done.
     ///
     /// ```
-    /// use punctual_types::{Completion, SystemException, SystemExceptionKind};
+    /// # use punctual_types as punctual;
+    /// use punctual::{Completion, SystemException, SystemExceptionKind};
     ///
     /// let refused = SystemException::new(SystemExceptionKind::NoPermission, 0, Completion::No);
     /// assert_eq!(refused.relayed(), refused);
@@ -125,7 +129,8 @@ impl SystemException {
     /// servant that passes it on keeps it, see [`Self::relayed`].
     ///
     /// ```
-    /// use punctual_types::{Completion, SystemException, SystemExceptionKind};
+    /// # use punctual_types as punctual;
+    /// use punctual::{Completion, SystemException, SystemExceptionKind};
     ///
     /// let lost = SystemException::new(SystemExceptionKind::CommFailure, 0, Completion::No);
     /// assert_eq!(lost.with_completion(Completion::Maybe).completed, Completion::Maybe);
@@ -140,17 +145,7 @@ impl SystemException {
     }
 
     /// Adds its subject to its text, such as an address. Neither comparisons nor messages contain this. The
-    /// latest 64 details of a process are kept: print an exception soon.
-    ///
-    /// ```
-    /// use punctual_types::{Completion, Detail, Minor, SystemException, SystemExceptionKind};
-    ///
-    /// let refused =
-    ///     SystemException::new(SystemExceptionKind::Transient, Minor::CONNECT_REFUSED, Completion::No);
-    /// let detailed = refused.with_detail(&Detail::address("iiop", "radar:2809"));
-    /// assert!(detailed.to_string().ends_with("(at iiop://radar:2809)"));
-    /// assert_eq!(detailed, refused);
-    /// ```
+    /// latest 64 details of a process are kept: print an exception soon. [`Detail`] has an example.
     #[cold]
     #[must_use]
     pub fn with_detail(self, detail: &Detail) -> Self {
@@ -214,7 +209,8 @@ impl core::error::Error for SystemException {}
 /// How a process came to a system exception.
 ///
 /// ```
-/// use punctual_types::{Completion, ExceptionOrigin, SystemException, SystemExceptionKind};
+/// # use punctual_types as punctual;
+/// use punctual::{Completion, ExceptionOrigin, SystemException, SystemExceptionKind};
 ///
 /// let refused = SystemException::new(SystemExceptionKind::NoPermission, 0, Completion::No);
 /// assert_eq!(refused.origin(), ExceptionOrigin::Here);
@@ -232,7 +228,8 @@ pub enum ExceptionOrigin {
 /// Whether an operation had run when a system exception was raised, `CORBA::completion_status`.
 ///
 /// ```
-/// use punctual_types::{Completion, SystemException, SystemExceptionKind};
+/// # use punctual_types as punctual;
+/// use punctual::{Completion, SystemException, SystemExceptionKind};
 ///
 /// fn may_call_again(exception: &SystemException) -> bool {
 ///     exception.completed == Completion::No

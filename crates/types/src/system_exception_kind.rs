@@ -7,7 +7,8 @@ macro_rules! kinds {
         /// Source: CORBA 3.3 part 1, annex A.5.
         ///
         /// ```
-        /// use punctual_types::SystemExceptionKind;
+        /// # use punctual_types as punctual;
+        /// use punctual::SystemExceptionKind;
         ///
         /// assert_eq!(SystemExceptionKind::Timeout.name(), "TIMEOUT");
         /// assert_eq!(SystemExceptionKind::Timeout.text(), "the deadline of the call passed");

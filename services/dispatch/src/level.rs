@@ -11,9 +11,9 @@ use crate::DispatchError;
 /// and to a `Config_Info` of the reconfigurable scheduler.
 ///
 /// ```
+/// # mod punctual { pub use {punctual_os::*, punctual_sched::dynamic as rtscheduling}; }
 /// use punctual_dispatch::Level;
-/// use punctual_os::Scheduling;
-/// use punctual_sched::dynamic::SheddingPolicy;
+/// use punctual::{Scheduling, rtscheduling::SheddingPolicy};
 /// # use punctual_types::NativePriority;
 ///
 /// let level = Level::new(0)

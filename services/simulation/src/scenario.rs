@@ -17,8 +17,9 @@ use crate::{CancelEntry, HostEntry, LinkEntry, NetworkEntry, ResourceEntry, Shed
 /// A distributed system and the work of its distributable threads, as a file describes it.
 ///
 /// ```
+/// # mod punctual { pub mod rtscheduling { pub use punctual_sched::{dynamic::*, simulator}; } }
 /// use punctual_simulation::Scenario;
-/// use punctual_sched::{dynamic::Time, simulator::Simulation};
+/// use punctual::rtscheduling::{Time, simulator::Simulation};
 ///
 /// let text = r#"
 ///     scheduler = "EDF"

@@ -16,7 +16,8 @@ use crate::{AnyError, TypeCode, TypeCodeView};
 /// A value of any IDL type as a tree, for tools that learn types at run time: `DynamicAny::DynAny`.
 ///
 /// ```
-/// use punctual_any::{Any, Kind, TypeCode, Value};
+/// # mod punctual { pub(crate) use punctual_any as any; }
+/// use punctual::any::{Any, Kind, TypeCode, Value};
 ///
 /// let point = TypeCode::structure("IDL:Point:1.0", "Point", [("x", TypeCode::basic(Kind::Long))]);
 /// let any = Any::from_value(point, &Value::Struct(vec![("x".into(), Value::Long(3))]))?;

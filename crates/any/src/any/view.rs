@@ -15,7 +15,8 @@ use crate::{AnyError, Enclosing, Kind, TypeCode, TypeCodeView, Typed, walk};
 /// requested.
 ///
 /// ```
-/// use punctual_any::{Any, AnyView};
+/// # mod punctual { pub(crate) use punctual_any as any; }
+/// use punctual::any::{Any, AnyView};
 ///
 /// fn altitude(any: AnyView<'_>) -> Option<f64> {
 ///     any.get().ok()

@@ -20,9 +20,10 @@ impl fmt::Debug for dyn DecodeContext {
 /// A concrete type whose values can be received.
 ///
 /// ```
+/// # mod punctual { pub(crate) use {punctual_cdr as rt, punctual_cdr as value}; }
 /// # mod shapes { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/shapes.rs")); }
 /// # use shapes::Circle;
-/// use punctual_cdr::{Decoder, Encode, Encoder, Endian, ValueFactory, ValueType};
+/// use punctual::{rt::ValueFactory, value::{Decoder, Encode, Encoder, Endian, ValueType}};
 ///
 /// let mut state = Vec::new();
 /// 2.5_f64.encode(&mut Encoder::new(&mut state, Endian::NATIVE))?;

@@ -9,9 +9,10 @@ use crate::{CdrError, Decode, Decoder, Encode, Encoder, FromIor, HasIor};
 /// those of the value types that support the interface.
 ///
 /// ```
+/// # mod punctual { pub(crate) use punctual_cdr as rt; }
 /// # mod shapes { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/shapes.rs")); }
 /// # use shapes::ShapeRef;
-/// use punctual_cdr::{AbstractInterface, ValueType};
+/// use punctual::rt::{AbstractInterface, ValueType};
 ///
 /// // abstract interface Shape {};
 /// assert_eq!(ShapeRef::NAME, "Shape");
@@ -29,9 +30,10 @@ pub trait AbstractInterface: ValueType {
 /// References are compared as those of `I`; values are equal if they are the same one.
 ///
 /// ```
+/// # mod punctual { pub(crate) use punctual_cdr as value; }
 /// # mod shapes { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/shapes.rs")); }
 /// # use shapes::{Circle, ShapeRef};
-/// use punctual_cdr::{Abstract, Shared};
+/// use punctual::value::{Abstract, Shared};
 ///
 /// fn radius(shape: &Abstract<ShapeRef>) -> Option<f64> {
 ///     match shape {

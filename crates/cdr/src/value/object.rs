@@ -7,9 +7,10 @@ use crate::{CdrError, Encoder};
 /// A value of a concrete type. Generated code implements it.
 ///
 /// ```
+/// # mod punctual { pub(crate) use {punctual_cdr as rt, punctual_cdr as value}; }
 /// # mod shapes { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/shapes.rs")); }
 /// # use shapes::Circle;
-/// use punctual_cdr::{Encoder, Endian, ValueObject};
+/// use punctual::{rt::ValueObject, value::{Encoder, Endian}};
 ///
 /// let object: Box<dyn ValueObject> = Box::new(Circle { radius: 2.5 });
 /// assert_eq!(object.bases(), ["IDL:Shape:1.0"]);

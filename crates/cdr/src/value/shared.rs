@@ -9,9 +9,10 @@ use crate::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, ValueFacto
 /// A declared value type: concrete, abstract, boxed or `ValueBase`. Generated code implements it.
 ///
 /// ```
+/// # mod punctual { pub(crate) use punctual_cdr as value; }
 /// # mod shapes { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/shapes.rs")); }
 /// # use shapes::Circle;
-/// use punctual_cdr::ValueType;
+/// use punctual::value::ValueType;
 ///
 /// // valuetype Circle supports Shape { public double radius; };
 /// assert_eq!(Circle::REPOSITORY_ID, "IDL:Circle:1.0");
@@ -33,7 +34,8 @@ pub trait ValueType: Send + Sync + 'static {
 /// The state of a `custom` value type as its application sends it.
 ///
 /// ```
-/// use punctual_cdr::{CdrError, CustomMarshal, Decode, Decoder, Encode, Encoder};
+/// # mod punctual { pub(crate) use punctual_cdr as value; }
+/// use punctual::value::{CdrError, CustomMarshal, Decode, Decoder, Encode, Encoder};
 ///
 /// struct Sparse(Vec<f64>);
 ///
@@ -59,9 +61,10 @@ pub trait CustomMarshal: Sized {
 /// A value type that inherits, directly or not, from `B`. Generated code implements it.
 ///
 /// ```
+/// # mod punctual { pub(crate) use punctual_cdr as rt; }
 /// # mod shapes { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/shapes.rs")); }
 /// # use shapes::{Circle, ShapeRef};
-/// use punctual_cdr::{Inherits, Shared, ValueObject, ValueType};
+/// use punctual::rt::{Inherits, Shared, ValueObject, ValueType};
 ///
 /// /// Takes any value that supports the abstract interface.
 /// fn as_shape<V: Inherits<ShapeRef>>(value: Shared<V>) -> Shared<ShapeRef> {
@@ -78,9 +81,10 @@ pub trait Inherits<B: ValueType>: ValueType {}
 /// Two are equal if they are the same value; `**a == **b` compares states.
 ///
 /// ```
+/// # mod punctual { pub(crate) use punctual_cdr as value; }
 /// # mod shapes { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/shapes.rs")); }
 /// # use shapes::Circle;
-/// use punctual_cdr::{Decode, Decoder, Encode, Encoder, Endian, Shared};
+/// use punctual::value::{Decode, Decoder, Encode, Encoder, Endian, Shared};
 ///
 /// let circle = Shared::new(Circle { radius: 2.5 });
 /// let mut octets = Vec::new();

@@ -20,11 +20,12 @@ use super::{
 /// the binding of connections to bands.
 ///
 /// ```
+/// # use punctual_orb as punctual;
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
 /// use std::sync::{Arc, Mutex};
 ///
-/// use punctual_orb::{Orb, interceptors::*};
+/// use punctual::{Orb, interceptors::*};
 ///
 /// /// Lists the operations that this ORB calls.
 /// #[derive(Clone, Default)]
@@ -96,13 +97,13 @@ pub trait ClientRequestInterceptor: Send + Sync {
 /// Outgoing request, `PortableInterceptor::ClientRequestInfo`.
 ///
 /// ```
+/// # mod punctual { pub use {punctual_orb::*, punctual_types::*}; }
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
 /// use std::{sync::Arc, time::{Duration, Instant}};
 ///
-/// use punctual_orb::{Orb, interceptors::*};
+/// use punctual::{Completion, Orb, SystemException, SystemExceptionKind, interceptors::*};
 /// # use punctual_stub::Interface;
-/// use punctual_types::{Completion, SystemException, SystemExceptionKind};
 ///
 /// /// Refuses requests whose remaining time is too short for a reply.
 /// #[derive(Clone)]

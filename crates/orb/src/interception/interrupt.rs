@@ -8,8 +8,8 @@ use punctual_types::SystemException;
 /// Exception or forward with which an interceptor ends a request.
 ///
 /// ```
-/// use punctual_orb::interceptors::Interrupt;
-/// use punctual_types::{Completion, SystemException, SystemExceptionKind};
+/// # mod punctual { pub use {punctual_orb::*, punctual_types::*}; }
+/// use punctual::{Completion, SystemException, SystemExceptionKind, interceptors::Interrupt};
 ///
 /// fn check(known: bool) -> Result<(), Interrupt> {
 ///     let refused = SystemException::new(SystemExceptionKind::NoPermission, 0, Completion::No);

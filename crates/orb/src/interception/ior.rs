@@ -12,12 +12,12 @@ use crate::PoaManagerState;
 /// Source: CORBA 3.3 part 1, 16.7.
 ///
 /// ```
+/// # mod punctual { pub use {punctual_cdr::*, punctual_orb::*}; }
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
 /// use std::sync::Arc;
 ///
-/// use punctual_cdr::TaggedComponent;
-/// use punctual_orb::{Orb, interceptors::*};
+/// use punctual::{Orb, TaggedComponent, interceptors::*};
 ///
 /// /// A user-defined policy, which adapters may have.
 /// struct Site(String);
@@ -82,9 +82,10 @@ pub trait IorInterceptor: Send + Sync {
 /// An adapter that has been created, `PortableInterceptor::IORInfo`.
 ///
 /// ```
+/// # use punctual_orb as punctual;
 /// use std::sync::{Arc, Mutex};
 ///
-/// use punctual_orb::{Orb, interceptors::*};
+/// use punctual::{Orb, interceptors::*};
 ///
 /// /// Lists the adapters of an ORB.
 /// #[derive(Clone, Default)]

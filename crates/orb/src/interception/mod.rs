@@ -45,7 +45,8 @@ pub(crate) use slots::SlotTable;
 /// How a caller waits for the reply to its request.
 ///
 /// ```
-/// use punctual_orb::interceptors::CallKind;
+/// # use punctual_orb as punctual;
+/// use punctual::interceptors::CallKind;
 ///
 /// assert!(CallKind::TwoWay.has_reply() && CallKind::Asynchronous.has_reply());
 /// assert!(!CallKind::Oneway.has_reply());
@@ -70,12 +71,12 @@ impl CallKind {
 /// How a request ended, `PortableInterceptor::ReplyStatus`.
 ///
 /// ```
+/// # mod punctual { pub use {punctual_orb::*, punctual_types::*}; }
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
 /// use std::sync::{Arc, atomic::{AtomicU32, Ordering}};
 ///
-/// use punctual_orb::{Orb, interceptors::*};
-/// use punctual_types::SystemException;
+/// use punctual::{Orb, SystemException, interceptors::*};
 ///
 /// /// Counts requests that have succeeded.
 /// #[derive(Clone, Default)]
@@ -125,8 +126,8 @@ pub enum ReplyStatus {
 /// Exception that a request ended with.
 ///
 /// ```
-/// use punctual_orb::interceptors::Raised;
-/// use punctual_types::{Completion, SystemException, SystemExceptionKind};
+/// # mod punctual { pub use {punctual_orb::*, punctual_types::*}; }
+/// use punctual::{Completion, SystemException, SystemExceptionKind, interceptors::Raised};
 ///
 /// let late = SystemException::new(SystemExceptionKind::Timeout, 0, Completion::Maybe);
 /// assert_eq!(Raised::System(late).repository_id(), "IDL:omg.org/CORBA/TIMEOUT:1.0");

@@ -18,12 +18,12 @@ use super::{
 /// refused because a queue is full or a deadline has passed are not intercepted.
 ///
 /// ```
+/// # mod punctual { pub use {punctual_orb::*, punctual_types::*}; }
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
 /// use std::sync::Arc;
 ///
-/// use punctual_orb::{Orb, interceptors::*};
-/// use punctual_types::{Completion, SystemException, SystemExceptionKind};
+/// use punctual::{Completion, Orb, SystemException, SystemExceptionKind, interceptors::*};
 ///
 /// /// Refuses requests that would change the state of objects.
 /// #[derive(Clone)]
@@ -94,12 +94,12 @@ pub trait ServerRequestInterceptor: Send + Sync {
 /// Incoming request, `PortableInterceptor::ServerRequestInfo`.
 ///
 /// ```
+/// # mod punctual { pub(crate) use {punctual_cdr as value, punctual_orb::*, punctual_types::*}; }
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
 /// use std::sync::Arc;
 ///
-/// use punctual_orb::{Orb, interceptors::*};
-/// use punctual_types::{Completion, SystemException, SystemExceptionKind};
+/// use punctual::{Completion, Orb, SystemException, SystemExceptionKind, interceptors::*};
 ///
 /// /// Refuses results that are too large for the display.
 /// #[derive(Clone)]
@@ -114,7 +114,7 @@ pub trait ServerRequestInterceptor: Send + Sync {
 ///         let Some(mut results) = info.results().filter(|_| info.operation() == "twice") else {
 ///             return Ok(());
 ///         };
-///         match punctual_cdr::Decode::decode(&mut results) {
+///         match punctual::value::Decode::decode(&mut results) {
 ///             Ok(100..=i32::MAX) => {
 ///                 Err(SystemException::new(SystemExceptionKind::NoResources, 0, Completion::Yes))
 ///             }
@@ -148,12 +148,12 @@ pub struct ServerRequestInfo<'a> {
 /// Lane that serves a request, in [`ServerRequestInfo::lane`].
 ///
 /// ```
+/// # mod punctual { pub use {punctual_orb::*, punctual_types::*}; }
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
 /// use std::sync::{Arc, Mutex};
 ///
-/// use punctual_orb::{Orb, PriorityModel, interceptors::*};
-/// use punctual_types::Priority;
+/// use punctual::{Orb, Priority, PriorityModel, interceptors::*};
 ///
 /// /// Notes the priority of the lane that has served the last request.
 /// #[derive(Clone, Default)]

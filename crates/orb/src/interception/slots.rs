@@ -12,9 +12,10 @@ use thiserror::Error;
 /// Value of a slot; initially `None`. Cloning does not allocate.
 ///
 /// ```
+/// # use punctual_orb as punctual;
 /// use std::sync::Arc;
 ///
-/// use punctual_orb::interceptors::SlotValue;
+/// use punctual::interceptors::SlotValue;
 ///
 /// let value: SlotValue = Some(Arc::new(7_u32));
 /// assert_eq!(value.as_ref().and_then(|value| value.downcast_ref()), Some(&7_u32));
@@ -25,9 +26,10 @@ pub type SlotValue = Option<Arc<dyn Any + Send + Sync>>;
 /// [`OrbInitInfo::allocate_slot_id`](crate::interceptors::OrbInitInfo::allocate_slot_id).
 ///
 /// ```
+/// # use punctual_orb as punctual;
 /// use std::sync::{Arc, OnceLock};
 ///
-/// use punctual_orb::{Orb, interceptors::*};
+/// use punctual::{Orb, interceptors::*};
 ///
 /// /// Keeps the slot of the user on whose behalf a thread calls.
 /// #[derive(Clone, Default)]
@@ -52,8 +54,9 @@ pub struct SlotId(u32);
 /// Error: the slot belongs to another ORB (`PortableInterceptor::InvalidSlot`).
 ///
 /// ```
+/// # use punctual_orb as punctual;
 /// # use std::sync::{Arc, OnceLock};
-/// use punctual_orb::{Orb, interceptors::*};
+/// use punctual::{Orb, interceptors::*};
 /// # #[derive(Clone, Default)]
 /// # struct User(Arc<OnceLock<SlotId>>);
 /// # impl OrbInitializer for User {
@@ -82,9 +85,10 @@ pub struct InvalidSlot;
 /// the servant leaves. The thread's own slots are restored afterwards.
 ///
 /// ```
+/// # use punctual_orb as punctual;
 /// use std::sync::{Arc, OnceLock};
 ///
-/// use punctual_orb::{Orb, interceptors::*};
+/// use punctual::{Orb, interceptors::*};
 ///
 /// /// Keeps the slot of the user on whose behalf a thread calls.
 /// #[derive(Clone, Default)]

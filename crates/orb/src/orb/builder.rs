@@ -22,10 +22,10 @@ use crate::{
 /// Builder of an [`Orb`].
 ///
 /// ```
+/// # mod punctual { pub use {punctual_orb::*, punctual_os::*}; }
 /// use std::{sync::Arc, time::Duration};
 ///
-/// use punctual_orb::{Limits, Orb};
-/// use punctual_os::SchedulingClass;
+/// use punctual::{Limits, Orb, SchedulingClass};
 ///
 /// let orb = Orb::builder()
 ///     .listen("iiop://localhost")
@@ -77,8 +77,9 @@ impl OrbBuilder {
     /// shared memory are built in.
     ///
     /// ```
+    /// # mod punctual { pub(crate) use punctual_transport as transport; }
     /// # use punctual_orb::Orb;
-    /// use punctual_transport::Unix;
+    /// use punctual::transport::Unix;
     ///
     /// // One with the scheme or tag of another takes its place.
     /// let orb = Orb::builder().transport(Unix).build()?;
@@ -98,11 +99,12 @@ impl OrbBuilder {
     /// of a pool share its connections.
     ///
     /// ```
+    /// # use punctual_giop as punctual;
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
     /// # use doubler::{Doubler, DoublerRef};
     /// # use punctual_orb::{Orb, OrbError};
     /// # use punctual_stub::Interface;
-    /// use punctual_transport::{Protocol, ProtocolPolicy};
+    /// use punctual::{Protocol, ProtocolPolicy};
     ///
     /// let protocols = ProtocolPolicy::new([Protocol::UIOP, Protocol::IIOP]);
     /// let orb = Orb::builder().server_protocols(protocols.clone()).build()?;
@@ -127,12 +129,12 @@ impl OrbBuilder {
     /// Calls fail with INV_POLICY if the reference has none of the protocols, or names protocols itself.
     ///
     /// ```
+    /// # mod punctual { pub use {punctual_giop::*, punctual_types::*}; }
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
     /// # use doubler::{Doubler, DoublerRef};
     /// # use punctual_orb::Orb;
     /// # use punctual_stub::Interface;
-    /// use punctual_transport::{Protocol, ProtocolPolicy};
-    /// use punctual_types::SystemExceptionKind;
+    /// use punctual::{Protocol, ProtocolPolicy, SystemExceptionKind};
     ///
     /// let server = Orb::builder().listen("iiop://localhost").build()?;
     /// let doubler: DoublerRef = server.root_poa().activate(Doubler)?;
@@ -150,10 +152,11 @@ impl OrbBuilder {
     /// Sets the limits of the ORB.
     ///
     /// ```
+    /// # use punctual_types as punctual;
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
     /// # use doubler::{Doubler, DoublerRef};
     /// # use punctual_orb::{Limits, Orb};
-    /// use punctual_types::{Minor, SystemExceptionKind};
+    /// use punctual::{Minor, SystemExceptionKind};
     ///
     /// let limits = Limits::default().max_nested_calls(0);
     /// let orb = Orb::builder().limits(limits).build()?;
@@ -171,9 +174,9 @@ impl OrbBuilder {
     /// Sets the mapping from CORBA to native priorities. Default: linear over the scheduling class.
     ///
     /// ```
+    /// # mod punctual { pub use {punctual_sched::*, punctual_types::*}; }
     /// # use punctual_orb::Orb;
-    /// use punctual_sched::LinearMapping;
-    /// use punctual_types::Priority;
+    /// use punctual::{LinearMapping, Priority};
     ///
     /// // Leaves the native priorities above 80 to others.
     /// let orb = Orb::builder().priority_mapping(LinearMapping::new(1..=80)).build()?;
@@ -190,10 +193,11 @@ impl OrbBuilder {
     /// [`punctual_sched::LinearNetworkMapping`].
     ///
     /// ```
+    /// # mod punctual { pub use {punctual_giop::*, punctual_sched::*, punctual_types::*}; }
     /// # use punctual_orb::Orb;
-    /// use punctual_sched::{NetworkPriority, NetworkPriorityMapping};
-    /// use punctual_transport::{Protocol, ProtocolPolicy, ProtocolProperties};
-    /// use punctual_types::Priority;
+    /// use punctual::{
+    ///     NetworkPriority, NetworkPriorityMapping, Priority, Protocol, ProtocolPolicy, ProtocolProperties,
+    /// };
     ///
     /// /// The network prefers all traffic above the lowest priority.
     /// struct TwoClasses;
@@ -226,9 +230,9 @@ impl OrbBuilder {
     /// linear.
     ///
     /// ```
+    /// # mod punctual { pub use {punctual_sched::*, punctual_types::*}; }
     /// # use punctual_orb::Orb;
-    /// use punctual_sched::StandardMapping;
-    /// use punctual_types::{Minor, Priority};
+    /// use punctual::{Minor, Priority, StandardMapping};
     ///
     /// // From a configuration, say.
     /// let orb = Orb::builder().standard_mapping("continuous".parse()?).build()?;
@@ -246,10 +250,11 @@ impl OrbBuilder {
     /// Sets the default priority model of adapters that set none; see [`crate::PoaBuilder::priority_model`].
     ///
     /// ```
+    /// # use punctual_types as punctual;
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
     /// # use doubler::{Doubler, DoublerRef};
     /// # use punctual_orb::{Orb, PriorityModel};
-    /// use punctual_types::Priority;
+    /// use punctual::Priority;
     ///
     /// let model = PriorityModel::ServerDeclared(Priority::new(20_000)?);
     /// let orb = Orb::builder().priority_model(model).build()?;
@@ -265,8 +270,9 @@ impl OrbBuilder {
     /// Sets the default bands of adapters that set none; see [`crate::PoaBuilder::priority_bands`].
     ///
     /// ```
+    /// # use punctual_types as punctual;
     /// # use punctual_orb::{InvalidPolicy, Orb, OrbError};
-    /// use punctual_types::{Priority, PriorityBand};
+    /// use punctual::{Priority, PriorityBand};
     ///
     /// let all = PriorityBand::new(Priority::MIN, Priority::MAX);
     /// let orb = Orb::builder().priority_bands([all]).build()?;
@@ -311,8 +317,9 @@ impl OrbBuilder {
     /// Sets the scheduling class of pools and of threads that set a priority. Default: SCHED_FIFO.
     ///
     /// ```
+    /// # use punctual_os as punctual;
     /// # use punctual_orb::Orb;
-    /// use punctual_os::SchedulingClass;
+    /// use punctual::SchedulingClass;
     ///
     /// let orb = Orb::builder().scheduling_class(SchedulingClass::Other).build()?;
     /// assert!(!orb.threadpool().build()?.is_realtime());
@@ -333,8 +340,9 @@ impl OrbBuilder {
     /// which UTF-8 does not have. Clients of Punctual always use UTF-8.
     ///
     /// ```
+    /// # use punctual_cdr as punctual;
     /// # use punctual_orb::Orb;
-    /// use punctual_cdr::CharSet;
+    /// use punctual::CharSet;
     ///
     /// // For clients that require one.
     /// let orb = Orb::builder().native_code_set(Some(CharSet::Utf8)).build()?;
@@ -367,10 +375,11 @@ impl OrbBuilder {
     /// [`punctual_stub::PolicyOverrides::roundtrip_timeout`] has the details.
     ///
     /// ```
+    /// # use punctual_types as punctual;
     /// # use punctual_orb::{Orb, ResolveError};
     /// use std::{net::TcpListener, time::Duration};
     ///
-    /// use punctual_types::SystemExceptionKind;
+    /// use punctual::SystemExceptionKind;
     ///
     /// // Lets connect, and never answers.
     /// let silent = TcpListener::bind("127.0.0.1:0")?;
@@ -392,8 +401,9 @@ impl OrbBuilder {
     /// Sets how lane threads wait for the replies to their own calls. Default: [`WaitStrategy::Blocking`].
     ///
     /// ```
+    /// # use punctual_orb as punctual;
     /// # use punctual_orb::Orb;
-    /// use punctual_orb::WaitStrategy;
+    /// use punctual::WaitStrategy;
     ///
     /// // Its objects may be called back by those they call, with one thread.
     /// let orb = Orb::builder().wait_strategy(WaitStrategy::Serving).build()?;
@@ -424,6 +434,7 @@ impl OrbBuilder {
     /// Source: CORBA 3.3 part 1, 8.5.5 (`register_value_factory`).
     ///
     /// ```
+    /// # use punctual_orb as punctual;
     /// # use punctual_cdr::{ValueFactory, ValueType};
     /// # enum Alarm {}
     /// # impl ValueType for Alarm {
@@ -432,7 +443,7 @@ impl OrbBuilder {
     /// #         &[]
     /// #     }
     /// # }
-    /// let orb = punctual_orb::Orb::builder().value_type::<Alarm>().build()?;
+    /// let orb = punctual::Orb::builder().value_type::<Alarm>().build()?;
     /// # Ok::<(), punctual_orb::OrbError>(())
     /// ```
     pub fn value_type<V: ValueType>(mut self) -> Self {
@@ -446,7 +457,34 @@ impl OrbBuilder {
     ///
     /// Adds a thread `orb-inspect` in the ordinary class at nice 10, which takes no lock of a lane. Each
     /// request is then timed with two readings of the clock and three relaxed atomic operations; the heap is
-    /// not used. [`Inspection`] has an example.
+    /// not used.
+    ///
+    /// ```
+    /// # use punctual_orb as punctual;
+    /// use std::{io::{BufRead, BufReader, Read, Write}, net::TcpStream, os::unix::net::UnixStream};
+    ///
+    /// use punctual::{Inspection, Orb};
+    ///
+    /// let socket = std::env::temp_dir().join(format!("radar-{}.inspect", std::process::id()));
+    /// let inspection = Inspection::at(&socket).metrics_at("127.0.0.1:0");
+    /// let orb = Orb::builder().inspection(inspection).build()?;
+    ///
+    /// // The request of `punctual top`.
+    /// let mut stream = UnixStream::connect(&socket)?;
+    /// stream.write_all(b"snapshot\n")?;
+    /// let mut snapshot = String::new();
+    /// BufReader::new(stream).read_line(&mut snapshot)?;
+    /// assert!(snapshot.contains(r#""late_replies":0"#));
+    ///
+    /// // The request of Prometheus.
+    /// let address = orb.inspected_at().and_then(|at| at.metrics).expect("metrics have an address");
+    /// let mut stream = TcpStream::connect(address)?;
+    /// stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")?;
+    /// let mut metrics = String::new();
+    /// stream.read_to_string(&mut metrics)?;
+    /// assert!(metrics.contains("# TYPE punctual_lane_requests_total counter"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn inspection(mut self, inspection: Inspection) -> Self {
         self.settings.inspection = Some(inspection);
         self

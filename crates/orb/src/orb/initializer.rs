@@ -13,9 +13,10 @@ use crate::interception::{
 /// of an initializer propagates to the caller of [`OrbBuilder::build`](crate::OrbBuilder::build).
 ///
 /// ```
+/// # use punctual_orb as punctual;
 /// use std::sync::{Arc, atomic::{AtomicU32, Ordering}};
 ///
-/// use punctual_orb::{Orb, interceptors::*};
+/// use punctual::{Orb, interceptors::*};
 ///
 /// #[derive(Clone, Default)]
 /// struct Counter(Arc<AtomicU32>);
@@ -52,9 +53,10 @@ pub trait OrbInitializer: Send + Sync {
 /// ORB that is being created, `PortableInterceptor::ORBInitInfo`.
 ///
 /// ```
+/// # use punctual_orb as punctual;
 /// use std::sync::Arc;
 ///
-/// use punctual_orb::{Orb, interceptors::*};
+/// use punctual::{Orb, interceptors::*};
 ///
 /// /// Seen by every outgoing and every incoming request.
 /// #[derive(Clone)]
@@ -90,9 +92,10 @@ pub struct OrbInitInfo<'i> {
 /// Error: an interceptor with this name is already registered.
 ///
 /// ```
+/// # use punctual_orb as punctual;
 /// use std::sync::Arc;
 ///
-/// use punctual_orb::{Orb, interceptors::*};
+/// use punctual::{Orb, interceptors::*};
 ///
 /// #[derive(Clone)]
 /// struct Badge;

@@ -36,8 +36,9 @@ impl Orb {
     /// [`OrbError::PriorityUnmappable`].
     ///
     /// ```
+    /// # use punctual_types as punctual;
     /// # use punctual_orb::{LockError, Orb};
-    /// use punctual_types::Priority;
+    /// use punctual::Priority;
     ///
     /// let orb = Orb::builder().build()?;
     /// let ceiling = Priority::new(20_000)?;

@@ -31,8 +31,8 @@ use crate::{
 /// [`AnyServant`] (MULTIPLE_ID), and nothing is activated implicitly.
 ///
 /// ```
-/// use punctual_orb::{OnExcess, Orb, PriorityModel};
-/// use punctual_types::Priority;
+/// # mod punctual { pub use {punctual_orb::*, punctual_types::*}; }
+/// use punctual::{OnExcess, Orb, Priority, PriorityModel};
 ///
 /// let orb = Orb::builder().build()?;
 /// let (low, high) = (Priority::MIN, Priority::new(20_000)?);
@@ -134,8 +134,9 @@ impl PoaBuilder {
     /// requests run at the priority of the pool. A pool with lanes requires a model.
     ///
     /// ```
+    /// # use punctual_types as punctual;
     /// # use punctual_orb::{Orb, OrbError, PriorityModel};
-    /// use punctual_types::Priority;
+    /// use punctual::Priority;
     ///
     /// let orb = Orb::builder().build()?;
     /// let pool = orb.threadpool().lane(Priority::MIN, 1).lane(Priority::MAX, 1).build()?;
@@ -160,8 +161,9 @@ impl PoaBuilder {
     /// requests of a band go to the lanes whose priorities are in it. Default: the ORB's, else none.
     ///
     /// ```
+    /// # use punctual_types as punctual;
     /// # use punctual_orb::{InvalidPolicy, Orb, OrbError, PriorityModel};
-    /// use punctual_types::{Priority, PriorityBand};
+    /// use punctual::{Priority, PriorityBand};
     ///
     /// let orb = Orb::builder().build()?;
     /// let middle = Priority::new(16_000)?;
@@ -193,11 +195,11 @@ impl PoaBuilder {
     /// accepted priority. If the transform refuses, the request or call fails with INTERNAL.
     ///
     /// ```
+    /// # mod punctual { pub use {punctual_sched::*, punctual_types::*}; }
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
     /// # use doubler::{Doubler, DoublerRef};
     /// # use punctual_orb::{Orb, PriorityModel};
-    /// use punctual_sched::PriorityTransform;
-    /// use punctual_types::{Priority, SystemExceptionKind};
+    /// use punctual::{Priority, PriorityTransform, SystemExceptionKind};
     ///
     /// /// Only objects whose ids begin with `fast` may be called at priorities above 100.
     /// struct Gate;
@@ -280,8 +282,9 @@ impl PoaBuilder {
     /// An invalid limit fails in [`Self::build`] with [`OrbError::QueueWithoutRoom`].
     ///
     /// ```
+    /// # use punctual_types as punctual;
     /// # use punctual_orb::{Orb, OrbError, PriorityModel, QueueLimits};
-    /// use punctual_types::Priority;
+    /// use punctual::Priority;
     ///
     /// let orb = Orb::builder().build()?;
     /// let pool = orb.threadpool().lane(Priority::MIN, 1).lane(Priority::MAX, 1).build()?;
@@ -306,11 +309,12 @@ impl PoaBuilder {
     /// The properties of connections are set at the ORB; see `OrbBuilder::server_protocols`.
     ///
     /// ```
+    /// # use punctual_giop as punctual;
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
     /// # use doubler::{Doubler, DoublerRef};
     /// # use punctual_orb::{Orb, OrbError};
     /// # use punctual_stub::Interface;
-    /// use punctual_transport::{Protocol, ProtocolPolicy};
+    /// use punctual::{Protocol, ProtocolPolicy};
     ///
     /// let orb = Orb::builder().listen("iiop://localhost").listen("uiop://").build()?;
     /// let local = ProtocolPolicy::new([Protocol::UIOP]);
@@ -334,12 +338,12 @@ impl PoaBuilder {
     /// itself receives INV_POLICY.
     ///
     /// ```
+    /// # mod punctual { pub use {punctual_giop::*, punctual_types::*}; }
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
     /// # use doubler::{Doubler, DoublerRef};
     /// # use punctual_orb::Orb;
     /// # use punctual_stub::Interface;
-    /// use punctual_transport::{Protocol, ProtocolPolicy};
-    /// use punctual_types::SystemExceptionKind;
+    /// use punctual::{Protocol, ProtocolPolicy, SystemExceptionKind};
     ///
     /// let server = Orb::builder().listen("iiop://localhost").build()?;
     /// let tcp = ProtocolPolicy::new([Protocol::IIOP]);

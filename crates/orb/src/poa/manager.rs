@@ -17,10 +17,10 @@ use crate::{
 /// that wants to start everything at once holds requests before it activates objects.
 ///
 /// ```
+/// # mod punctual { pub use {punctual_orb::*, punctual_types::*}; }
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
-/// use punctual_orb::{Orb, OrbError, PoaManagerState};
-/// use punctual_types::SystemExceptionKind;
+/// use punctual::{Orb, OrbError, PoaManagerState, SystemExceptionKind};
 ///
 /// let orb = Orb::builder().build()?;
 /// let poa = orb.root_poa().child("numbers").build()?;
@@ -81,7 +81,8 @@ impl PoaManager {
     /// 0, and [`OrbError::Os`] if the system refuses a descriptor.
     ///
     /// ```
-    /// use punctual_orb::{Orb, PoaManagerState, QueueLimits};
+    /// # use punctual_orb as punctual;
+    /// use punctual::{Orb, PoaManagerState, QueueLimits};
     ///
     /// let orb = Orb::builder().build()?;
     /// let poa = orb.root_poa().child("numbers").build()?;
@@ -118,11 +119,12 @@ impl PoaManager {
     /// which this does not wait; [`Self::wait_for_completion`] does.
     ///
     /// ```
+    /// # use punctual_orb as punctual;
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
     /// # use doubler::{Doubler, DoublerRef};
     /// use std::time::Duration;
     ///
-    /// use punctual_orb::{AnyServant, Declined, Etherealized, Orb, Poa, ServantActivator};
+    /// use punctual::{AnyServant, Declined, Etherealized, Orb, Poa, ServantActivator};
     ///
     /// struct Sensors;
     ///
@@ -161,9 +163,10 @@ impl PoaManager {
     /// upcall, which could wait for itself.
     ///
     /// ```
+    /// # use punctual_orb as punctual;
     /// use std::time::Duration;
     ///
-    /// use punctual_orb::Orb;
+    /// use punctual::Orb;
     ///
     /// let orb = Orb::builder().build()?;
     /// let manager = orb.root_poa().child("numbers").build()?.manager();

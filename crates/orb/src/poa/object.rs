@@ -14,10 +14,10 @@ use crate::{AnyServant, OrbError, poa_core::agreed_priority};
 /// `activate_object_with_id_and_priority` of `RTPortableServer::POA`.
 ///
 /// ```
+/// # mod punctual { pub use {punctual_orb::*, punctual_types::*}; }
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
-/// use punctual_orb::{Orb, OrbError, PriorityModel};
-/// use punctual_types::Priority;
+/// use punctual::{Orb, OrbError, Priority, PriorityModel};
 ///
 /// let orb = Orb::builder().build()?;
 /// let declared = PriorityModel::ServerDeclared(Priority::MIN);

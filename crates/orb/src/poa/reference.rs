@@ -13,10 +13,10 @@ use crate::{OrbError, PriorityModel, poa_core::agreed_priority};
 /// `create_reference_with_id_and_priority` of `RTPortableServer::POA`.
 ///
 /// ```
+/// # mod punctual { pub use {punctual_orb::*, punctual_types::*}; }
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
-/// use punctual_orb::{Orb, OrbError};
-/// use punctual_types::SystemExceptionKind;
+/// use punctual::{Orb, OrbError, SystemExceptionKind};
 ///
 /// let orb = Orb::builder().build()?;
 /// let poa = orb.root_poa().child("numbers").user_ids().build()?;

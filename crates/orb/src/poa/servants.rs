@@ -21,9 +21,10 @@ use crate::{AnyServant, Declined};
 /// upcall, which could wait for itself, a collocated call gets TRANSIENT.
 ///
 /// ```
+/// # use punctual_orb as punctual;
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
-/// use punctual_orb::{AnyServant, Declined, Orb, Poa, ServantActivator};
+/// use punctual::{AnyServant, Declined, Orb, Poa, ServantActivator};
 ///
 /// struct Sensors;
 ///
@@ -65,9 +66,10 @@ pub trait ServantActivator: Send + Sync + 'static {
 /// Data of [`ServantActivator::etherealize`] about an object that has ended.
 ///
 /// ```
+/// # use punctual_orb as punctual;
 /// use std::sync::Mutex;
 ///
-/// use punctual_orb::{AnyServant, Declined, Etherealized, Poa, ServantActivator};
+/// use punctual::{AnyServant, Declined, Etherealized, Poa, ServantActivator};
 ///
 /// /// Uses its servants again.
 /// struct Reused(Mutex<Vec<AnyServant>>);
@@ -143,7 +145,8 @@ pub trait ServantLocator: Send + Sync + 'static {
 /// [`Poa::set_adapter_activator`].
 ///
 /// ```
-/// use punctual_orb::{AdapterActivator, Orb, Poa};
+/// # use punctual_orb as punctual;
+/// use punctual::{AdapterActivator, Orb, Poa};
 ///
 /// struct Regions;
 ///

@@ -14,9 +14,10 @@ impl Poa {
     /// A LocateRequest finds such an object without a call of the activator.
     ///
     /// ```
+    /// # use punctual_orb as punctual;
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
     /// # use doubler::{Doubler, DoublerRef};
-    /// use punctual_orb::{AdapterActivator, AnyServant, Orb, Poa};
+    /// use punctual::{AdapterActivator, AnyServant, Orb, Poa};
     ///
     /// struct Regions;
     ///

@@ -23,10 +23,11 @@ impl ThreadPoolBuilder {
     /// endpoints can be added. [`Self::lane_endpoint`] places single lanes elsewhere.
     ///
     /// ```
+    /// # use punctual_types as punctual;
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
     /// # use doubler::{Doubler, DoublerRef};
     /// # use punctual_orb::{Orb, OrbError};
-    /// use punctual_types::{Priority, PriorityModel};
+    /// use punctual::{Priority, PriorityModel};
     ///
     /// let orb = Orb::builder().build()?;
     /// // Ports 28110 and 28111.
@@ -49,8 +50,9 @@ impl ThreadPoolBuilder {
     /// A pool without lanes has one lane, of its `default_priority`.
     ///
     /// ```
+    /// # use punctual_types as punctual;
     /// # use punctual_orb::{Endpoint, Orb, OrbError};
-    /// use punctual_types::Priority;
+    /// use punctual::Priority;
     ///
     /// let orb = Orb::builder().listen("iiop://127.0.0.1").build()?;
     /// let (low, high) = (Priority::MIN, Priority::MAX);

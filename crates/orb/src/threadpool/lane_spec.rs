@@ -10,11 +10,10 @@ use crate::OrbError;
 /// operating system. Settings that are not given default to those of the pool.
 ///
 /// ```
+/// # mod punctual { pub use {punctual_orb::*, punctual_os::*, punctual_types::*}; }
 /// use std::time::Duration;
 ///
-/// use punctual_orb::{LaneSpec, Orb, ThreadLifetime};
-/// use punctual_os::{CpuSet, SchedulingClass};
-/// use punctual_types::Priority;
+/// use punctual::{CpuSet, LaneSpec, Orb, Priority, SchedulingClass, ThreadLifetime};
 ///
 /// let orb = Orb::builder().build()?;
 /// let pool = orb
@@ -51,8 +50,8 @@ pub struct LaneSpec {
 /// How the threads of a lane wait for requests.
 ///
 /// ```
-/// use punctual_orb::{LaneSpec, LaneWait, Orb};
-/// use punctual_types::Priority;
+/// # mod punctual { pub use {punctual_orb::*, punctual_types::*}; }
+/// use punctual::{LaneSpec, LaneWait, Orb, Priority};
 ///
 /// let orb = Orb::builder().build()?;
 /// let one_client = LaneSpec::new(Priority::MAX).wait(LaneWait::Blocking);
@@ -165,10 +164,10 @@ impl LaneSpec {
     /// standard error.
     ///
     /// ```
+    /// # mod punctual { pub use {punctual_orb::*, punctual_types::*}; }
     /// use std::time::Duration;
     ///
-    /// use punctual_orb::{LaneSpec, LaneWait, Orb, SocketOptions};
-    /// use punctual_types::Priority;
+    /// use punctual::{LaneSpec, LaneWait, Orb, Priority, SocketOptions};
     ///
     /// let polling = SocketOptions {
     ///     busy_poll: Some(Duration::from_micros(50)),

@@ -7,7 +7,8 @@ use std::fmt;
 /// with a number that is unique in the process instead; with one ORB the two are equal.
 ///
 /// ```
-/// use punctual_orb::{Orb, ThreadPoolId};
+/// # use punctual_orb as punctual;
+/// use punctual::{Orb, ThreadPoolId};
 ///
 /// let orb = Orb::builder().build()?;
 /// let first = orb.threadpool().build()?;

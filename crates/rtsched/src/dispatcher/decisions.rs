@@ -8,8 +8,8 @@ use punctual_types::DistributableThreadId;
 /// One scheduling decision: a distributable thread starts or stops running at this endsystem.
 ///
 /// ```
-/// use punctual_rtsched::{RtScheduling, SchedulingError, Switch};
-/// use punctual_sched::dynamic::SchedulingParameters;
+/// # mod punctual { pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; } }
+/// use punctual::rtscheduling::{RtScheduling, SchedulingError, SchedulingParameters, Switch};
 ///
 /// let scheduling = RtScheduling::builder().record_decisions(100).build()?;
 /// let importance = SchedulingParameters::Importance { importance: 1 };
@@ -33,7 +33,8 @@ pub struct Decision {
 /// Effect of a decision on a thread.
 ///
 /// ```
-/// use punctual_rtsched::Switch;
+/// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
+/// use punctual::rtscheduling::Switch;
 /// assert_eq!(Switch::Suspended.to_string(), "suspended");
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -7,7 +7,8 @@ use punctual_types::NativePriority;
 /// How scheduling decisions are carried out.
 ///
 /// ```
-/// use punctual_rtsched::{Mechanism, RtScheduling};
+/// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
+/// use punctual::rtscheduling::{Mechanism, RtScheduling};
 ///
 /// let scheduling = RtScheduling::builder().mechanism(Mechanism::OsPriorities).build()?;
 /// assert_eq!(scheduling.manager().mechanism(), Mechanism::OsPriorities);
@@ -65,7 +66,8 @@ impl fmt::Display for Mechanism {
 /// Action of [`Mechanism::ReadyQueue`] on a running thread when a more eligible one gets ready.
 ///
 /// ```
-/// use punctual_rtsched::{Preemption, RtScheduling};
+/// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
+/// use punctual::rtscheduling::{Preemption, RtScheduling};
 ///
 /// // Needs no rights: exactly one thread runs, and stops only at a scheduling point.
 /// let scheduling = RtScheduling::builder().preemption(Preemption::Cooperative).build()?;
@@ -87,7 +89,8 @@ pub enum Preemption {
 /// threads.
 ///
 /// ```
-/// use punctual_rtsched::{NativePriorities, RtScheduling};
+/// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
+/// use punctual::rtscheduling::{NativePriorities, RtScheduling};
 ///
 /// let mut native = NativePriorities::default();
 /// native.levels = 10..=40;

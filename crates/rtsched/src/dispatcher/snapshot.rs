@@ -7,7 +7,8 @@ use super::{entry::Entry, head::Head};
 /// A distributable thread at the time of [`RtScheduling::snapshot`](crate::RtScheduling::snapshot).
 ///
 /// ```
-/// use punctual_rtsched::{RtScheduling, ThreadSnapshot};
+/// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
+/// use punctual::rtscheduling::{RtScheduling, ThreadSnapshot};
 ///
 /// let scheduling = RtScheduling::builder().build()?;
 /// let threads: Vec<ThreadSnapshot> = scheduling.snapshot();
@@ -29,7 +30,8 @@ pub struct ThreadSnapshot {
 /// Status of a distributable thread at an endsystem.
 ///
 /// ```
-/// use punctual_rtsched::ThreadStatus;
+/// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
+/// use punctual::rtscheduling::ThreadStatus;
 /// assert_ne!(ThreadStatus::Running, ThreadStatus::Ready);
 /// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]

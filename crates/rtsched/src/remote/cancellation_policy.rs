@@ -9,8 +9,8 @@ use punctual_transport::Peer;
 /// NO_PERMISSION.
 ///
 /// ```
-/// use punctual_orb::Peers;
-/// use punctual_rtsched::remote::CancellationPolicy;
+/// # mod punctual { pub(crate) use {punctual_orb::*, punctual_rtsched as rtscheduling}; }
+/// use punctual::{Peers, rtscheduling::remote::CancellationPolicy};
 ///
 /// // The default, and the machine room.
 /// let policy = CancellationPolicy::default().allow(Peers::network("192.168.7.0".parse()?, 24));

@@ -15,11 +15,10 @@ use super::{
 /// Configuration of an endsystem's control.
 ///
 /// ```
+/// # mod punctual { pub(crate) use {punctual_orb::*, punctual_rtsched as rtscheduling, punctual_types::*}; }
 /// use std::time::Duration;
 ///
-/// use punctual_orb::{LaneSpec, Peers};
-/// use punctual_rtsched::remote::{CancellationPolicy, ThreadControlSpec};
-/// use punctual_types::Priority;
+/// use punctual::{LaneSpec, Peers, Priority, rtscheduling::remote::{CancellationPolicy, ThreadControlSpec}};
 ///
 /// let spec = ThreadControlSpec::default()
 ///     .lane(LaneSpec::new(Priority::new(30_000)?).threads(4))
@@ -71,9 +70,10 @@ impl ThreadControlSpec {
 /// The control of an endsystem at one of its ORBs. It serves until the ORB is shut down.
 ///
 /// ```
-/// use punctual_orb::Orb;
-/// use punctual_rtsched::{RtScheduling, remote::ThreadControlSpec};
-/// use punctual_stub::Interface;
+/// # mod punctual {
+/// #     pub(crate) use {punctual_orb::*, punctual_rtsched as rtscheduling, punctual_stub::Interface};
+/// # }
+/// use punctual::{Interface, Orb, rtscheduling::{RtScheduling, remote::ThreadControlSpec}};
 ///
 /// let orb = Orb::builder().listen("iiop://127.0.0.1").build()?;
 /// let control = RtScheduling::builder().build()?.open_control(&orb, ThreadControlSpec::default())?;

@@ -30,11 +30,11 @@ impl ThreadControlRef {
     /// to, contains it. Makes no call.
     ///
     /// ```
+    /// # mod punctual { pub(crate) use {punctual_orb::*, punctual_rtsched as rtscheduling}; }
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
     /// # use doubler::{Doubler, DoublerRef};
     /// # use punctual_stub::Interface;
-    /// use punctual_orb::Orb;
-    /// use punctual_rtsched::{RtScheduling, remote::{ThreadControlRef, ThreadControlSpec}};
+    /// use punctual::{Orb, rtscheduling::{RtScheduling, remote::{ThreadControlRef, ThreadControlSpec}}};
     ///
     /// let server = Orb::builder().listen("iiop://127.0.0.1").build()?;
     /// let before: DoublerRef = server.root_poa().activate(Doubler)?;

@@ -111,13 +111,16 @@ pub(crate) fn search(
 /// A distributable thread of any host, found through the control of a host where it is known.
 ///
 /// ```
+/// # mod punctual {
+/// #     pub use {punctual_stub::*, punctual_types::*};
+/// #     pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_types::DistributableThreadId}; }
+/// # }
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
 /// # use doubler::DoublerRef;
 /// use std::time::Duration;
 ///
-/// use punctual_rtsched::remote::{Place, RemoteThread, ThreadControlRef};
-/// use punctual_stub::Interface;
-/// use punctual_types::{DistributableThreadId, SystemException};
+/// use punctual::{Interface, SystemException};
+/// use punctual::rtscheduling::{DistributableThreadId, remote::{Place, RemoteThread, ThreadControlRef}};
 ///
 /// /// Cancels a thread that is expected at the host of an object, or behind it.
 /// fn stop(id: DistributableThreadId, somewhere: &DoublerRef) -> Result<bool, SystemException> {

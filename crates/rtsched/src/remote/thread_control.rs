@@ -28,9 +28,13 @@ use punctual_types::DistributableThreadId;
 /// ```
 ///
 /// ```
-/// use punctual_orb::Orb;
-/// use punctual_rtsched::{RtScheduling, remote::{RemoteThread, ThreadControlRef, ThreadControlSpec}};
-/// use punctual_types::{DistributableThreadId, SystemExceptionKind};
+/// # mod punctual {
+/// #     pub use {punctual_orb::*, punctual_types::*};
+/// #     pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_types::DistributableThreadId}; }
+/// # }
+/// use punctual::{Orb, SystemExceptionKind};
+/// use punctual::rtscheduling::{DistributableThreadId, RtScheduling};
+/// use punctual::rtscheduling::remote::{RemoteThread, ThreadControlRef, ThreadControlSpec};
 /// use std::time::Duration;
 ///
 /// let server = Orb::builder().listen("iiop://127.0.0.1").build()?;
@@ -52,10 +56,10 @@ pub struct ThreadControlRef(ObjectRef);
 /// Location of a distributable thread.
 ///
 /// ```
+/// # mod punctual { pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; } }
 /// use std::time::Duration;
 ///
-/// use punctual_rtsched::{RtScheduling, remote::Place};
-/// use punctual_sched::dynamic::SchedulingParameters;
+/// use punctual::rtscheduling::{RtScheduling, SchedulingParameters, remote::Place};
 ///
 /// let scheduling = RtScheduling::builder().build()?;
 /// let current = scheduling.current();
@@ -78,7 +82,8 @@ pub struct Whereabouts {
 /// How far a search along the calls of a distributable thread got.
 ///
 /// ```
-/// use punctual_rtsched::remote::Place;
+/// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
+/// use punctual::rtscheduling::remote::Place;
 ///
 /// fn what_to_do(place: Place) -> &'static str {
 ///     match place {

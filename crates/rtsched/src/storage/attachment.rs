@@ -16,7 +16,8 @@ thread_local! {
 /// its threads. An OS thread that ends with storage attached leaks it.
 ///
 /// ```
-/// use punctual_rtsched::storage::{ThreadStorage, attach, detach, is_attached};
+/// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
+/// use punctual::rtscheduling::storage::{ThreadStorage, attach, detach, is_attached};
 ///
 /// assert!(attach(ThreadStorage::new()).is_none());
 /// assert!(is_attached());
@@ -30,7 +31,8 @@ pub fn attach(storage: ThreadStorage) -> Option<ThreadStorage> {
 /// storage.
 ///
 /// ```
-/// use punctual_rtsched::storage::{detach, is_attached};
+/// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
+/// use punctual::rtscheduling::storage::{detach, is_attached};
 ///
 /// assert!(detach().is_none());
 /// assert!(!is_attached());
@@ -42,7 +44,8 @@ pub fn detach() -> Option<ThreadStorage> {
 /// Whether the calling OS thread runs a distributable thread.
 ///
 /// ```
-/// use punctual_rtsched::storage::{ThreadStorage, is_attached};
+/// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
+/// use punctual::rtscheduling::storage::{ThreadStorage, is_attached};
 ///
 /// assert!(ThreadStorage::new().enter(is_attached));
 /// assert!(!is_attached());

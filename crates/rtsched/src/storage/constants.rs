@@ -3,7 +3,8 @@
 /// Maximum number of keys of a process; POSIX keys are limited to 1,024 in the GNU C library.
 ///
 /// ```
-/// use punctual_rtsched::storage::MAX_KEYS;
+/// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
+/// use punctual::rtscheduling::storage::MAX_KEYS;
 ///
 /// /// Keys that the plug-ins of this program may create.
 /// const PLUG_IN_KEYS: usize = 200;

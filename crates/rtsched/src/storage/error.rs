@@ -8,8 +8,8 @@ use super::constants::MAX_KEYS;
 /// Error of storage.
 ///
 /// ```
-/// use punctual_rtsched::storage::{StorageError, StorageKey};
-/// use punctual_types::{SystemException, SystemExceptionKind};
+/// # mod punctual { pub(crate) use {punctual_rtsched as rtscheduling, punctual_types::*}; }
+/// use punctual::{SystemException, SystemExceptionKind, rtscheduling::storage::{StorageError, StorageKey}};
 ///
 /// let error = StorageKey::new()?.get().unwrap_err();
 /// assert_eq!(error, StorageError::NoDistributableThread);

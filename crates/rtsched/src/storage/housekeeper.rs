@@ -11,9 +11,9 @@ use super::RetainedStorage;
 /// priority. Dropping this ends it.
 ///
 /// ```
+/// # mod punctual { pub(crate) use {punctual_os::*, punctual_rtsched as rtscheduling}; }
 /// use std::sync::Arc;
-/// use punctual_os::ThreadSpec;
-/// use punctual_rtsched::{RtScheduling, storage::Housekeeper};
+/// use punctual::{ThreadSpec, rtscheduling::{RtScheduling, storage::Housekeeper}};
 ///
 /// let scheduling = RtScheduling::builder().build()?;
 /// let clock = scheduling.clone();

@@ -22,7 +22,8 @@ use super::{
 /// [`WordKey`]: super::WordKey
 ///
 /// ```
-/// use punctual_rtsched::storage::{StorageError, StorageKey, ThreadStorage};
+/// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
+/// use punctual::rtscheduling::storage::{StorageError, StorageKey, ThreadStorage};
 ///
 /// let key = StorageKey::with_destructor(|descriptor| assert_eq!(descriptor, 7))?;
 /// ThreadStorage::new().enter(|| {

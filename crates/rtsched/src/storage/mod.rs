@@ -21,7 +21,8 @@
 //! the pointer needs no reference count.
 //!
 //! ```
-//! use punctual_rtsched::storage::{ThreadStorage, WordKey};
+//! # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
+//! use punctual::rtscheduling::storage::{ThreadStorage, WordKey};
 //!
 //! let hops = WordKey::<u32>::new()?;
 //! let storage = ThreadStorage::new();

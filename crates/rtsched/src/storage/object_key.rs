@@ -15,7 +15,8 @@ use super::{StorageError, StorageKey};
 /// key.
 ///
 /// ```
-/// use punctual_rtsched::storage::{ObjectKey, StorageError, ThreadStorage};
+/// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
+/// use punctual::rtscheduling::storage::{ObjectKey, StorageError, ThreadStorage};
 ///
 /// let route = ObjectKey::<Vec<String>>::new(16)?;
 /// ThreadStorage::new().enter(|| {

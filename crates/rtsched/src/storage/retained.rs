@@ -14,8 +14,9 @@ use super::ThreadStorage;
 /// Limits on the storage that is retained for distributable threads that have left.
 ///
 /// ```
+/// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
 /// use std::time::Duration;
-/// use punctual_rtsched::{RtScheduling, storage::RetentionLimits};
+/// use punctual::rtscheduling::{RtScheduling, storage::RetentionLimits};
 ///
 /// let limits = RetentionLimits { max_threads: 1_000, max_age: Duration::from_secs(10) };
 /// let scheduling = RtScheduling::builder().retention_limits(limits).build()?;
@@ -42,9 +43,13 @@ pub struct RetentionLimits {
 /// Storage without values is not retained, so threads that store nothing cost nothing.
 ///
 /// ```
-/// use punctual_rtsched::storage::{RetainedStorage, RetentionLimits, ThreadStorage, WordKey};
-/// use punctual_sched::dynamic::Time;
-/// use punctual_types::DistributableThreadId;
+/// # mod punctual {
+/// #     pub mod rtscheduling { pub use {
+/// #         punctual_rtsched::*, punctual_sched::dynamic::*, punctual_types::DistributableThreadId,
+/// #     }; }
+/// # }
+/// use punctual::rtscheduling::{DistributableThreadId, Time};
+/// use punctual::rtscheduling::storage::{RetainedStorage, RetentionLimits, ThreadStorage, WordKey};
 ///
 /// let seen = WordKey::<u32>::new()?;
 /// let retained = RetainedStorage::new(RetentionLimits::default());

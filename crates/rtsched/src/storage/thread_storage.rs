@@ -21,7 +21,8 @@ use super::{
 /// never freed: creating, cloning and dropping do not allocate unless more exist than ever before.
 ///
 /// ```
-/// use punctual_rtsched::storage::{StorageError, ThreadStorage, WordKey};
+/// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
+/// use punctual::rtscheduling::storage::{StorageError, ThreadStorage, WordKey};
 ///
 /// let key = WordKey::<bool>::new()?;
 /// let storage = ThreadStorage::new();
@@ -101,7 +102,8 @@ impl Drop for ThreadStorage {
 /// Returns the number of destructors that have panicked in this process.
 ///
 /// ```
-/// assert_eq!(punctual_rtsched::storage::panicked_destructors(), 0);
+/// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
+/// assert_eq!(punctual::rtscheduling::storage::panicked_destructors(), 0);
 /// ```
 pub fn panicked_destructors() -> u64 {
     PANICKED.load(Ordering::Relaxed)

@@ -9,7 +9,8 @@ use super::{StorageError, StorageKey};
 /// A `Copy` type that fits into a word.
 ///
 /// ```
-/// use punctual_rtsched::storage::{StorageError, ThreadStorage, Word, WordKey};
+/// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
+/// use punctual::rtscheduling::storage::{StorageError, ThreadStorage, Word, WordKey};
 ///
 /// #[derive(Clone, Copy, Debug, PartialEq)]
 /// enum Mode { Search, Track }
@@ -42,8 +43,9 @@ pub trait Word: Copy {
 /// A [`StorageKey`] with values of one type, at the same cost.
 ///
 /// ```
+/// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
 /// use std::sync::LazyLock;
-/// use punctual_rtsched::storage::{StorageError, ThreadStorage, WordKey};
+/// use punctual::rtscheduling::storage::{StorageError, ThreadStorage, WordKey};
 ///
 /// static ALTITUDE: LazyLock<WordKey<f64>> = LazyLock::new(|| WordKey::new().expect("there are few keys"));
 ///

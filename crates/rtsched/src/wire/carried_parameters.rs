@@ -14,9 +14,12 @@ use super::{
 /// Scheduling parameters in a context, of a known or an unknown kind.
 ///
 /// ```
-/// use punctual_cdr::Endian;
-/// use punctual_rtsched::wire::{CarriedParameters, UnknownParameters};
-/// use punctual_sched::dynamic::{SchedulingParameters, Time};
+/// # mod punctual {
+/// #     pub(crate) use punctual_cdr as value;
+/// #     pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; }
+/// # }
+/// use punctual::rtscheduling::{SchedulingParameters, Time, wire::{CarriedParameters, UnknownParameters}};
+/// use punctual::value::Endian;
 ///
 /// let known = CarriedParameters::from(SchedulingParameters::Importance { importance: 5 });
 /// assert_eq!(known.known().and_then(SchedulingParameters::importance), Some(5));
@@ -54,9 +57,11 @@ impl UnknownParameters {
     /// a multiple of 8 (pad with zeros).
     ///
     /// ```
-    /// use punctual_cdr::Endian;
-    /// use punctual_rtsched::wire::UnknownParameters;
-    /// use punctual_sched::dynamic::Time;
+    /// # mod punctual {
+    /// #     pub(crate) use punctual_cdr as value;
+    /// #     pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; }
+    /// # }
+    /// use punctual::{rtscheduling::{Time, wire::UnknownParameters}, value::Endian};
     ///
     /// let fields = [0, 0, 0, 9, 0, 0, 0, 0];
     /// let energy = UnknownParameters::new(0x8001, Some(Time(5)), Endian::Big, &fields).unwrap();

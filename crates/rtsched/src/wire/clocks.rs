@@ -7,10 +7,10 @@ use punctual_sched::dynamic::Time;
 /// One instant by the two clocks between which deadlines are converted. Read one directly after the other.
 ///
 /// ```
+/// # mod punctual { pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; } }
 /// use std::time::SystemTime;
 ///
-/// use punctual_rtsched::wire::{Clocks, UtcTime};
-/// use punctual_sched::dynamic::Time;
+/// use punctual::rtscheduling::{Time, wire::{Clocks, UtcTime}};
 ///
 /// let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
 /// // `local` is the reading of CLOCK_MONOTONIC.
@@ -37,7 +37,8 @@ impl UtcTime {
     /// Converts the time since the start of 1970, rounded down; at most some 58,000 years.
     ///
     /// ```
-    /// use punctual_rtsched::wire::UtcTime;
+    /// # mod punctual { pub(crate) use punctual_rtsched as rtscheduling; }
+    /// use punctual::rtscheduling::wire::UtcTime;
     /// use std::time::SystemTime;
     ///
     /// let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);

@@ -10,10 +10,15 @@ use super::{carried_parameters::CarriedParameters, clocks::Clocks, octets::Conte
 /// The distributable thread that makes a request: the data of service context 30.
 ///
 /// ```
-/// use punctual_cdr::Endian;
-/// use punctual_rtsched::wire::{Clocks, PeerLayout, Reader, Reading, SchedulingContext, UtcTime};
-/// use punctual_sched::dynamic::Time;
-/// use punctual_types::DistributableThreadId;
+/// # mod punctual {
+/// #     pub(crate) use punctual_cdr as value;
+/// #     pub mod rtscheduling { pub use {
+/// #         punctual_rtsched::*, punctual_sched::dynamic::*, punctual_types::DistributableThreadId,
+/// #     }; }
+/// # }
+/// use punctual::rtscheduling::{DistributableThreadId, Time};
+/// use punctual::rtscheduling::wire::{Clocks, PeerLayout, Reader, Reading, SchedulingContext, UtcTime};
+/// use punctual::value::Endian;
 ///
 /// // A oneway request spawns the thread.
 /// let id = DistributableThreadId(7);

@@ -4,10 +4,15 @@
 //! the format, and the treatment of contexts that cannot be read.
 //!
 //! ```
-//! use punctual_cdr::Endian;
-//! use punctual_rtsched::wire::{Clocks, PeerLayout, Reader, Reading, SchedulingContext, UtcTime};
-//! use punctual_sched::dynamic::{SchedulingParameters, Time};
-//! use punctual_types::DistributableThreadId;
+//! # mod punctual {
+//! #     pub(crate) use punctual_cdr as value;
+//! #     pub mod rtscheduling { pub use {
+//! #         punctual_rtsched::*, punctual_sched::dynamic::*, punctual_types::DistributableThreadId,
+//! #     }; }
+//! # }
+//! use punctual::rtscheduling::{DistributableThreadId, SchedulingParameters, Time};
+//! use punctual::rtscheduling::wire::{Clocks, PeerLayout, Reader, Reading, SchedulingContext, UtcTime};
+//! use punctual::value::Endian;
 //!
 //! let context = SchedulingContext {
 //!     id: DistributableThreadId(7),

@@ -79,10 +79,15 @@ impl PeerLayout {
     /// was. Parameters without an importance are translated; none, or unknown ones, have importance 0.
     ///
     /// ```
-    /// use punctual_cdr::Endian;
-    /// use punctual_rtsched::wire::{PeerLayout, SchedulingContext};
-    /// use punctual_sched::dynamic::SchedulingParameters;
-    /// use punctual_types::DistributableThreadId;
+    /// # mod punctual {
+    /// #     pub(crate) use punctual_cdr as value;
+    /// #     pub mod rtscheduling { pub use {
+    /// #         punctual_rtsched::*, punctual_sched::dynamic::*, punctual_types::DistributableThreadId,
+    /// #     }; }
+    /// # }
+    /// use punctual::rtscheduling::{DistributableThreadId, SchedulingParameters};
+    /// use punctual::rtscheduling::wire::{PeerLayout, SchedulingContext};
+    /// use punctual::value::Endian;
     ///
     /// let context = SchedulingContext {
     ///     id: DistributableThreadId(4),

@@ -13,10 +13,10 @@ use super::{
 /// Settings for reading a received context.
 ///
 /// ```
+/// # mod punctual { pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; } }
 /// use std::time::Duration;
 ///
-/// use punctual_rtsched::wire::{Clocks, PeerLayout, Reader, Reading, UtcTime};
-/// use punctual_sched::dynamic::Time;
+/// use punctual::rtscheduling::{Time, wire::{Clocks, PeerLayout, Reader, Reading, UtcTime}};
 ///
 /// let clocks = Clocks { local: Time(0), utc: UtcTime(0) };
 /// let reader = Reader {
@@ -87,8 +87,8 @@ impl Reader {
 /// outside of all distributable threads.
 ///
 /// ```
-/// use punctual_rtsched::wire::{Clocks, PeerLayout, Reader, Reading, UtcTime};
-/// use punctual_sched::dynamic::Time;
+/// # mod punctual { pub mod rtscheduling { pub use {punctual_rtsched::*, punctual_sched::dynamic::*}; } }
+/// use punctual::rtscheduling::{Time, wire::{Clocks, PeerLayout, Reader, Reading, UtcTime}};
 ///
 /// let clocks = Clocks { local: Time(0), utc: UtcTime(0) };
 /// let reader = Reader::new(clocks, PeerLayout::OwnOnly);

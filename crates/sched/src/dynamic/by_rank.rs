@@ -7,7 +7,8 @@ use super::{Claim, Discipline, ParameterKind, Ranked};
 /// A discipline defined by a function.
 ///
 /// ```
-/// use punctual_sched::dynamic::{Discipline, ParameterKind, Ranked, Scheduler};
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
+/// use punctual::rtscheduling::{Discipline, ParameterKind, Ranked, Scheduler};
 ///
 /// let scheduler = Ranked::by("least important first", ParameterKind::Importance, |claim| {
 ///     claim.parameters.importance().map(core::cmp::Reverse)
@@ -33,8 +34,9 @@ where
     /// ready; see [`Discipline::rank`].
     ///
     /// ```
+    /// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
     /// use core::{cmp::Reverse, time::Duration};
-    /// use punctual_sched::dynamic::{ParameterKind, Ranked, Scheduler, SchedulingParameters, Slot, Time};
+    /// use punctual::rtscheduling::{ParameterKind, Ranked, Scheduler, SchedulingParameters, Slot, Time};
     ///
     /// let mut shortest_first = Ranked::by("SJF", ParameterKind::Laxity, |claim| {
     ///     Reverse(claim.parameters.execution_time())

@@ -17,10 +17,9 @@ use super::{
 /// thread is not removed.
 ///
 /// ```
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{
-///     Checked, Fault, ParameterKind, Scheduler, SchedulingParameters, Slot, Time,
-/// };
+/// use punctual::rtscheduling::{Checked, Fault, ParameterKind, Scheduler, SchedulingParameters, Slot, Time};
 ///
 /// /// Chooses the thread that became ready last, even after it was removed.
 /// struct Careless(Slot);
@@ -74,7 +73,8 @@ const LEAST_INTERVAL: Duration = Duration::from_millis(1);
 /// Invalid decision of a scheduler.
 ///
 /// ```
-/// use punctual_sched::dynamic::{Checked, Fault, MostImportantFirst};
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
+/// use punctual::rtscheduling::{Checked, Fault, MostImportantFirst};
 ///
 /// let mut scheduler = Checked::new(MostImportantFirst::new());
 /// // The dispatcher has caught a panic.

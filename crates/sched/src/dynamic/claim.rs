@@ -7,8 +7,9 @@ use super::{SchedulingParameters, Time, TimedWork};
 /// Parameters of a thread's present segment, and the processor time it has received.
 ///
 /// ```
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{Claim, SchedulingParameters, Time};
+/// use punctual::rtscheduling::{Claim, SchedulingParameters, Time};
 ///
 /// let milliseconds = Duration::from_millis;
 /// let parameters = SchedulingParameters::Laxity {

@@ -7,8 +7,9 @@ use super::{Claim, ParameterKind, SchedulingParameters, Time, UserParameters};
 /// An order of threads, from which [`Ranked`](super::Ranked) makes a [`Scheduler`](super::Scheduler).
 ///
 /// ```
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
 /// use core::{cmp::Reverse, time::Duration};
-/// use punctual_sched::dynamic::{Claim, Discipline, ParameterKind, Ranked, Scheduler};
+/// use punctual::rtscheduling::{Claim, Discipline, ParameterKind, Ranked, Scheduler};
 ///
 /// /// The shortest job runs first.
 /// struct ShortestFirst;

@@ -10,8 +10,9 @@ use super::{Claim, Discipline, ParameterKind, Ranked, Time};
 /// On one processor it meets all deadlines whenever any scheduler can. Source: \[Liu 1973\].
 ///
 /// ```
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{EarliestDeadlineFirst, Scheduler, SchedulingParameters, Slot, Time};
+/// use punctual::rtscheduling::{EarliestDeadlineFirst, Scheduler, SchedulingParameters, Slot, Time};
 ///
 /// let mut scheduler = EarliestDeadlineFirst::new();
 /// let due = |deadline| SchedulingParameters::Deadline {
@@ -32,8 +33,9 @@ pub type EarliestDeadlineFirst = Ranked<Edf>;
 /// The order of [`EarliestDeadlineFirst`].
 ///
 /// ```
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{Claim, Discipline, Edf, SchedulingParameters, Time};
+/// use punctual::rtscheduling::{Claim, Discipline, Edf, SchedulingParameters, Time};
 ///
 /// let due = |deadline| SchedulingParameters::Deadline {
 ///     deadline,

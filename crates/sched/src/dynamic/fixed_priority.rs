@@ -7,9 +7,9 @@ use super::{Claim, Discipline, ParameterKind, Ranked, SchedulingParameters};
 /// FP: the greatest CORBA priority runs first. RTCORBA 1.2, `FP_Scheduling`.
 ///
 /// ```
+/// # mod punctual { pub use {punctual_sched::dynamic as rtscheduling, punctual_types::*}; }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{FixedPriority, Scheduler, SchedulingParameters, Slot, Time};
-/// use punctual_types::Priority;
+/// use punctual::{Priority, rtscheduling::{FixedPriority, Scheduler, SchedulingParameters, Slot, Time}};
 ///
 /// let mut scheduler = FixedPriority::new();
 /// let at = |priority| SchedulingParameters::FixedPriority { priority };
@@ -25,8 +25,8 @@ pub type FixedPriority = Ranked<Fp>;
 /// The order of [`FixedPriority`].
 ///
 /// ```
-/// use punctual_sched::dynamic::{Discipline, Fp, SchedulingParameters};
-/// use punctual_types::Priority;
+/// # mod punctual { pub use {punctual_sched::dynamic as rtscheduling, punctual_types::*}; }
+/// use punctual::{Priority, rtscheduling::{Discipline, Fp, SchedulingParameters}};
 ///
 /// let parameters = SchedulingParameters::FixedPriority { priority: Priority::MAX };
 /// // Such a number lets the kernel's priorities carry out the decisions.

@@ -17,8 +17,9 @@ use super::{Claim, SchedulingParameters};
 /// [`MaximumAccruedUtility`](super::MaximumAccruedUtility)). Work without a deadline has the greatest laxity.
 ///
 /// ```
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{Claim, LaxityRank, SchedulingParameters, Time};
+/// use punctual::rtscheduling::{Claim, LaxityRank, SchedulingParameters, Time};
 ///
 /// let rank = |deadline_ms, execution_ms| {
 ///     let parameters = SchedulingParameters::Laxity {

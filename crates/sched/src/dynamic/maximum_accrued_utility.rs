@@ -26,10 +26,9 @@ use super::{
 /// Source: \[Locke 1986\] (LBESA).
 ///
 /// ```
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{
-///     MaximumAccruedUtility, Scheduler, SchedulingParameters, Slot, Time, Utility,
-/// };
+/// use punctual::rtscheduling::{MaximumAccruedUtility, Scheduler, SchedulingParameters, Slot, Time, Utility};
 ///
 /// let mut scheduler = MaximumAccruedUtility::new();
 /// let milliseconds = Duration::from_millis;

@@ -13,8 +13,9 @@ use super::{Claim, Discipline, LaxityRank, ParameterKind, Ranked, Time, laxity::
 /// (`ACE_Dynamic_Message_Queue`). Laxities: [`LaxityRank`].
 ///
 /// ```
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{MaximumUrgencyFirst, Scheduler, SchedulingParameters, Slot, Time};
+/// use punctual::rtscheduling::{MaximumUrgencyFirst, Scheduler, SchedulingParameters, Slot, Time};
 ///
 /// let mut scheduler = MaximumUrgencyFirst::new();
 /// let due = |criticality, deadline| SchedulingParameters::Urgency {
@@ -35,8 +36,9 @@ pub type MaximumUrgencyFirst = Ranked<Muf>;
 /// The order of [`MaximumUrgencyFirst`].
 ///
 /// ```
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{Discipline, MaximumUrgencyFirst, Muf};
+/// use punctual::rtscheduling::{Discipline, MaximumUrgencyFirst, Muf};
 ///
 /// // Two threads of equal laxity alternate five times in a millisecond.
 /// let scheduler = MaximumUrgencyFirst::of(Muf::with_quantum(Duration::from_micros(200)));

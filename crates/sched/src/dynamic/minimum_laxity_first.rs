@@ -12,8 +12,9 @@ use super::{Claim, Discipline, LaxityRank, ParameterKind, Ranked, Time};
 /// can, except for the quantum.
 ///
 /// ```
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{MinimumLaxityFirst, Scheduler, SchedulingParameters, Slot, Time};
+/// use punctual::rtscheduling::{MinimumLaxityFirst, Scheduler, SchedulingParameters, Slot, Time};
 ///
 /// let mut scheduler = MinimumLaxityFirst::new();
 /// let due = |deadline, execution_time| SchedulingParameters::Laxity {
@@ -47,8 +48,9 @@ impl Mlf {
     /// quantum causes fewer switches; deadlines can be missed by it.
     ///
     /// ```
+    /// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
     /// use core::time::Duration;
-    /// use punctual_sched::dynamic::{MinimumLaxityFirst, Mlf};
+    /// use punctual::rtscheduling::{MinimumLaxityFirst, Mlf};
     ///
     /// let scheduler = MinimumLaxityFirst::of(Mlf::with_quantum(Duration::from_micros(200)));
     /// ```

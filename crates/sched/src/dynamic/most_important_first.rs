@@ -5,8 +5,9 @@ use super::{Claim, Discipline, ParameterKind, Ranked, SchedulingParameters};
 /// MIF: the greatest importance runs first, from a ready queue. \[Gill 2004\] section 3.1.
 ///
 /// ```
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{MostImportantFirst, Scheduler, SchedulingParameters, Slot, Time};
+/// use punctual::rtscheduling::{MostImportantFirst, Scheduler, SchedulingParameters, Slot, Time};
 ///
 /// let mut scheduler = MostImportantFirst::new();
 /// let important = |importance| SchedulingParameters::Importance { importance };
@@ -22,8 +23,9 @@ pub type MostImportantFirst = Ranked<Mif>;
 /// The order of [`MostImportantFirst`].
 ///
 /// ```
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{Claim, Discipline, Mif, SchedulingParameters};
+/// use punctual::rtscheduling::{Claim, Discipline, Mif, SchedulingParameters};
 ///
 /// let important = |importance| SchedulingParameters::Importance { importance };
 /// let claim = |parameters| Claim::new(parameters, Duration::ZERO);

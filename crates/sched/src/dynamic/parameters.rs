@@ -100,8 +100,9 @@ impl Utility {
     /// Returns the utility of work that ends `late` after its deadline, rounded down.
     ///
     /// ```
+    /// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
     /// use core::time::Duration;
-    /// use punctual_sched::dynamic::Utility;
+    /// use punctual::rtscheduling::Utility;
     ///
     /// let utility = Utility { value: 10, decay: Duration::from_millis(5) };
     /// assert_eq!(utility.worth(Duration::ZERO), 10);
@@ -121,7 +122,8 @@ impl Utility {
 /// Kind of scheduling parameters, with its number on the wire.
 ///
 /// ```
-/// use punctual_sched::dynamic::{ParameterKind, SchedulingParameters, standard};
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
+/// use punctual::rtscheduling::{ParameterKind, SchedulingParameters, standard};
 ///
 /// let parameters = SchedulingParameters::Importance { importance: 5 };
 /// assert_eq!(parameters.kind(), ParameterKind::Importance);
@@ -231,8 +233,9 @@ impl SchedulingParameters {
     /// change.
     ///
     /// ```
+    /// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
     /// use core::time::Duration;
-    /// use punctual_sched::dynamic::{SchedulingParameters, Time};
+    /// use punctual::rtscheduling::{SchedulingParameters, Time};
     ///
     /// let laxity = |milliseconds| SchedulingParameters::Laxity {
     ///     deadline: Time(10_000_000),

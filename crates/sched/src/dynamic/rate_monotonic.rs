@@ -9,8 +9,9 @@ use super::{Claim, Discipline, ParameterKind, Ranked, SchedulingParameters};
 /// Source: \[Liu 1973\].
 ///
 /// ```
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{RateMonotonic, Scheduler, SchedulingParameters, Slot, Time};
+/// use punctual::rtscheduling::{RateMonotonic, Scheduler, SchedulingParameters, Slot, Time};
 ///
 /// let mut scheduler = RateMonotonic::new();
 /// let every = |milliseconds| SchedulingParameters::Rate {
@@ -29,8 +30,9 @@ pub type RateMonotonic = Ranked<Rms>;
 /// The order of [`RateMonotonic`].
 ///
 /// ```
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{Claim, Discipline, Rms, SchedulingParameters};
+/// use punctual::rtscheduling::{Claim, Discipline, Rms, SchedulingParameters};
 ///
 /// let every = |milliseconds| SchedulingParameters::Rate {
 ///     period: Duration::from_millis(milliseconds),

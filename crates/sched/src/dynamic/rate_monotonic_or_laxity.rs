@@ -14,8 +14,9 @@ use super::{
 /// Laxities: [`LaxityRank`].
 ///
 /// ```
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{RateMonotonicOrLaxity, Scheduler, SchedulingParameters, Slot, Time};
+/// use punctual::rtscheduling::{RateMonotonicOrLaxity, Scheduler, SchedulingParameters, Slot, Time};
 ///
 /// let mut scheduler = RateMonotonicOrLaxity::new();
 /// let work = |criticality, deadline| SchedulingParameters::RateOrLaxity {
@@ -37,8 +38,9 @@ pub type RateMonotonicOrLaxity = Ranked<RmsMlf>;
 /// The order of [`RateMonotonicOrLaxity`].
 ///
 /// ```
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{Discipline, RateMonotonicOrLaxity, RmsMlf};
+/// use punctual::rtscheduling::{Discipline, RateMonotonicOrLaxity, RmsMlf};
 ///
 /// let scheduler = RateMonotonicOrLaxity::of(RmsMlf::with_quantum(Duration::from_micros(200)));
 /// assert_eq!(scheduler.discipline().quantum(), Some(Duration::from_micros(200)));
@@ -51,10 +53,9 @@ pub struct RmsMlf {
 /// Rank of a claim under [`RateMonotonicOrLaxity`].
 ///
 /// ```
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{
-///     Claim, Discipline, RateOrLaxityRank, RmsMlf, SchedulingParameters, Time,
-/// };
+/// use punctual::rtscheduling::{Claim, Discipline, RateOrLaxityRank, RmsMlf, SchedulingParameters, Time};
 ///
 /// let rank = |criticality| {
 ///     let parameters = SchedulingParameters::RateOrLaxity {

@@ -11,7 +11,8 @@ use super::Slot;
 /// allocates only when it grows.
 ///
 /// ```
-/// use punctual_sched::dynamic::{Ranking, ReadyQueue, Slot};
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
+/// use punctual::rtscheduling::{Ranking, ReadyQueue, Slot};
 ///
 /// let mut queue = ReadyQueue::new();
 /// for (arrival, (thread, importance)) in [(4, 1), (2, 9), (7, 9)].into_iter().enumerate() {
@@ -31,7 +32,8 @@ pub struct ReadyQueue<R> {
 /// Rank of a thread.
 ///
 /// ```
-/// use punctual_sched::dynamic::{Ranking, Slot};
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
+/// use punctual::rtscheduling::{Ranking, Slot};
 ///
 /// let early = Ranking { thread: Slot(3), rank: 5, arrival: 0 };
 /// let late = Ranking { thread: Slot(1), rank: 5, arrival: 1 };

@@ -33,11 +33,10 @@ use super::{Claim, Scheduler, SchedulingParameters, Slot, Time};
 /// thread is moved among the waiters that it belongs to. No operation allocates within the reserved memory.
 ///
 /// ```
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{
-///     MostImportantFirst, SchedulingParameters, Slot, Time,
-///     resource::{Acquisition, Criteria, Protocol, Release, Resources},
-/// };
+/// use punctual::rtscheduling::{MostImportantFirst, SchedulingParameters, Slot, Time};
+/// use punctual::rtscheduling::resource::{Acquisition, Criteria, Protocol, Release, Resources};
 ///
 /// let scheduler = MostImportantFirst::new();
 /// let by = Criteria { scheduler: &scheduler, received: &|_| Duration::ZERO, now: Time(0) };
@@ -70,11 +69,10 @@ pub struct Resources {
 /// Identity of a resource in [`Resources`].
 ///
 /// ```
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{
-///     MostImportantFirst, SchedulingParameters, Slot, Time,
-///     resource::{Criteria, Protocol, ResourceId, Resources},
-/// };
+/// use punctual::rtscheduling::{MostImportantFirst, SchedulingParameters, Slot, Time};
+/// use punctual::rtscheduling::resource::{Criteria, Protocol, ResourceId, Resources};
 ///
 /// # let scheduler = MostImportantFirst::new();
 /// # let by = Criteria { scheduler: &scheduler, received: &|_| Duration::ZERO, now: Time(0) };
@@ -95,11 +93,10 @@ pub struct ResourceId(pub u32);
 /// Parameters by which the owner of a resource is scheduled.
 ///
 /// ```
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{
-///     MostImportantFirst, SchedulingParameters, Slot, Time,
-///     resource::{Criteria, Protocol, Resources},
-/// };
+/// use punctual::rtscheduling::{MostImportantFirst, SchedulingParameters, Slot, Time};
+/// use punctual::rtscheduling::resource::{Criteria, Protocol, Resources};
 ///
 /// # let scheduler = MostImportantFirst::new();
 /// # let by = Criteria { scheduler: &scheduler, received: &|_| Duration::ZERO, now: Time(0) };
@@ -129,11 +126,10 @@ pub enum Protocol {
 /// Criteria by which eligibilities are compared.
 ///
 /// ```
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{
-///     MostImportantFirst, SchedulingParameters, Slot, Time,
-///     resource::{Criteria, Resources},
-/// };
+/// use punctual::rtscheduling::{MostImportantFirst, SchedulingParameters, Slot, Time};
+/// use punctual::rtscheduling::resource::{Criteria, Resources};
 ///
 /// // The dispatcher passes its scheduler, its clock, and what threads have received.
 /// let scheduler = MostImportantFirst::new();
@@ -156,11 +152,10 @@ pub struct Criteria<'a> {
 /// Result of [`Resources::acquire`].
 ///
 /// ```
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{
-///     MostImportantFirst, SchedulingParameters, Slot, Time,
-///     resource::{Acquisition, Criteria, Protocol, Resources},
-/// };
+/// use punctual::rtscheduling::{MostImportantFirst, SchedulingParameters, Slot, Time};
+/// use punctual::rtscheduling::resource::{Acquisition, Criteria, Protocol, Resources};
 ///
 /// # let scheduler = MostImportantFirst::new();
 /// # let by = Criteria { scheduler: &scheduler, received: &|_| Duration::ZERO, now: Time(0) };
@@ -189,11 +184,10 @@ pub enum Acquisition {
 /// Result of [`Resources::release`].
 ///
 /// ```
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{
-///     MostImportantFirst, SchedulingParameters, Slot, Time,
-///     resource::{Criteria, Protocol, Release, Resources},
-/// };
+/// use punctual::rtscheduling::{MostImportantFirst, SchedulingParameters, Slot, Time};
+/// use punctual::rtscheduling::resource::{Criteria, Protocol, Release, Resources};
 ///
 /// # let scheduler = MostImportantFirst::new();
 /// # let by = Criteria { scheduler: &scheduler, received: &|_| Duration::ZERO, now: Time(0) };
@@ -222,11 +216,10 @@ pub enum Release {
 /// Error of a call that had no effect.
 ///
 /// ```
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{
-///     MostImportantFirst, SchedulingParameters, Slot, Time,
-///     resource::{Criteria, Protocol, ResourceError, Resources},
-/// };
+/// use punctual::rtscheduling::{MostImportantFirst, SchedulingParameters, Slot, Time};
+/// use punctual::rtscheduling::resource::{Criteria, Protocol, ResourceError, Resources};
 ///
 /// # let scheduler = MostImportantFirst::new();
 /// # let by = Criteria { scheduler: &scheduler, received: &|_| Duration::ZERO, now: Time(0) };

@@ -22,8 +22,9 @@ use super::{Claim, ParameterKind, SchedulingParameters, Time, UserParameters};
 /// written, and [`Ranked`](super::Ranked) implements the scheduler.
 ///
 /// ```
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{Scheduler, SchedulingParameters, Slot, Time, standard};
+/// use punctual::rtscheduling::{Scheduler, SchedulingParameters, Slot, Time, standard};
 ///
 /// // What a dispatcher does at each change of a thread.
 /// let mut scheduler: Box<dyn Scheduler> = standard("MIF").expect("it is a standard scheduler");
@@ -190,8 +191,9 @@ impl<S: Scheduler + ?Sized> Scheduler for Box<S> {
 /// removed.
 ///
 /// ```
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{MostImportantFirst, Scheduler, SchedulingParameters, Slot, Time};
+/// use punctual::rtscheduling::{MostImportantFirst, Scheduler, SchedulingParameters, Slot, Time};
 ///
 /// let mut scheduler = MostImportantFirst::new();
 /// let parameters = SchedulingParameters::Importance { importance: 1 };

@@ -8,8 +8,9 @@ use super::{SchedulingParameters, Time};
 /// is retried. One policy serves segments and operations in live operation and in the simulator.
 ///
 /// ```
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{SheddingPoint, SheddingPolicy, Time, TimedWork};
+/// use punctual::rtscheduling::{SheddingPoint, SheddingPolicy, Time, TimedWork};
 ///
 /// let milliseconds = Duration::from_millis;
 /// let display = TimedWork {
@@ -39,8 +40,9 @@ pub struct SheddingPolicy {
 /// Point at which work is examined.
 ///
 /// ```
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{SheddingPoint, SheddingPolicy, Time, TimedWork};
+/// use punctual::rtscheduling::{SheddingPoint, SheddingPolicy, Time, TimedWork};
 ///
 /// let late = TimedWork { deadline: Time(10), execution_time: Duration::ZERO, is_critical: false };
 /// let sheds = |policy: SheddingPolicy, at| policy.sheds(&late, Duration::ZERO, Time(11), at);
@@ -59,8 +61,9 @@ pub enum SheddingPoint {
 /// Work that is useless after its deadline.
 ///
 /// ```
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{SchedulingParameters, Time, TimedWork};
+/// use punctual::rtscheduling::{SchedulingParameters, Time, TimedWork};
 ///
 /// let parameters = SchedulingParameters::Urgency {
 ///     criticality: SchedulingParameters::CRITICAL,

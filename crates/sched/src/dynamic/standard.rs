@@ -7,7 +7,8 @@ use super::*;
 /// Names of the nine standard schedulers, ordered by family.
 ///
 /// ```
-/// use punctual_sched::dynamic::{STANDARD, standard};
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
+/// use punctual::rtscheduling::{STANDARD, standard};
 ///
 /// for name in STANDARD {
 ///     assert_eq!(standard(name).expect("it is one of them").name(), name);
@@ -19,7 +20,8 @@ pub const STANDARD: [&str; 9] = ["FP", "TP", "MIF", "RMS", "EDF", "MLF", "MUF", 
 /// name LLF. Returns `None` for other names.
 ///
 /// ```
-/// use punctual_sched::dynamic::standard;
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
+/// use punctual::rtscheduling::standard;
 ///
 /// assert_eq!(standard("MUF").unwrap().name(), "MUF");
 /// assert!(standard("FIFO").is_none());

@@ -9,8 +9,9 @@ use super::{Claim, Discipline, Mif, ParameterKind, Ranked, SchedulingParameters}
 /// thus the name, differs.
 ///
 /// ```
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{ThreadPriority, Scheduler, SchedulingParameters, Slot, Time};
+/// use punctual::rtscheduling::{Scheduler, SchedulingParameters, Slot, ThreadPriority, Time};
 ///
 /// let mut scheduler = ThreadPriority::new();
 /// let important = |importance| SchedulingParameters::Importance { importance };
@@ -26,7 +27,8 @@ pub type ThreadPriority = Ranked<Tp>;
 /// The order of [`ThreadPriority`].
 ///
 /// ```
-/// use punctual_sched::dynamic::{Discipline, SchedulingParameters, Tp};
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
+/// use punctual::rtscheduling::{Discipline, SchedulingParameters, Tp};
 ///
 /// let important = |importance| SchedulingParameters::Importance { importance };
 /// assert!(Tp.fixed_eligibility(&important(7)) > Tp.fixed_eligibility(&important(3)));

@@ -9,8 +9,9 @@ use core::{
 /// operation and the virtual clock in the simulator. Times of different hosts are not comparable.
 ///
 /// ```
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::Time;
+/// use punctual::rtscheduling::Time;
 ///
 /// let (now, period) = (Time(5_000_000), Duration::from_millis(10));
 /// let deadline = now + period;

@@ -32,8 +32,9 @@ use super::{ParameterKind, SchedulingParameters, Time, UserParameters, Utility};
 /// original parameters and passes these on to the next host.
 ///
 /// ```
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{ParameterKind, SchedulingParameters, Time, TranslationDefaults};
+/// use punctual::rtscheduling::{ParameterKind, SchedulingParameters, Time, TranslationDefaults};
 ///
 /// // A thread of a rate-monotonic host arrives at one with EDF.
 /// let defaults = TranslationDefaults { now: Time(1_000), ..TranslationDefaults::default() };
@@ -74,8 +75,9 @@ impl SchedulingParameters {
     /// unchanged.
     ///
     /// ```
+    /// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
     /// use core::time::Duration;
-    /// use punctual_sched::dynamic::{ParameterKind, SchedulingParameters, Time, TranslationDefaults};
+    /// use punctual::rtscheduling::{ParameterKind, SchedulingParameters, Time, TranslationDefaults};
     ///
     /// let track = SchedulingParameters::Rate { period: Duration::from_millis(20), importance: 7 };
     /// let defaults = TranslationDefaults { now: Time(1_000_000), ..TranslationDefaults::default() };

@@ -14,7 +14,8 @@ impl UserKind {
     /// Creates a kind; `None` below [`FIRST`](Self::FIRST).
     ///
     /// ```
-    /// use punctual_sched::dynamic::UserKind;
+    /// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
+    /// use punctual::rtscheduling::UserKind;
     ///
     /// assert_eq!(UserKind::new(0x8001).map(UserKind::number), Some(0x8001));
     /// assert!(UserKind::new(2).is_none(), "2 is importance");
@@ -39,7 +40,8 @@ impl UserKind {
 /// know the kind take them along unread.
 ///
 /// ```
-/// use punctual_sched::dynamic::{SchedulingParameters, Time, UserKind, UserParameters};
+/// # mod punctual { pub use punctual_sched::dynamic as rtscheduling; }
+/// use punctual::rtscheduling::{SchedulingParameters, Time, UserKind, UserParameters};
 ///
 /// const ENERGY: UserKind = UserKind::new(0x8001).unwrap();
 ///

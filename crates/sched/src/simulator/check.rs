@@ -8,7 +8,8 @@ use super::{Arrival, Model, Step, Task};
 /// The first problem of a model.
 ///
 /// ```
-/// use punctual_sched::simulator::{Host, Model, ModelError, Step, Task};
+/// # mod punctual { pub(crate) use punctual_sched as rtscheduling; }
+/// use punctual::rtscheduling::simulator::{Host, Model, ModelError, Step, Task};
 ///
 /// let mut task = Task::new("track");
 /// task.steps = vec![Step::call(7, [])];

@@ -7,9 +7,9 @@ use punctual_types::LogLinear;
 /// Histogram of times with a relative error of at most 1/32.
 ///
 /// ```
+/// # mod punctual { pub mod rtscheduling { pub use punctual_sched::{dynamic::*, simulator}; } }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{MostImportantFirst, Time};
-/// use punctual_sched::simulator::{Host, Model, Simulation, Step, Task};
+/// use punctual::rtscheduling::{MostImportantFirst, Time, simulator::{Host, Model, Simulation, Step, Task}};
 ///
 /// # let mut task = Task::new("track");
 /// # task.hosts = vec![0; 100];

@@ -3,9 +3,10 @@
 /// Limits of a model and its simulation.
 ///
 /// ```
+/// # mod punctual { pub mod rtscheduling { pub use punctual_sched::{dynamic::*, simulator}; } }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{MostImportantFirst, Time};
-/// use punctual_sched::simulator::{Arrival, Host, Limits, Model, Simulation, Step, Task};
+/// use punctual::rtscheduling::{MostImportantFirst, Time};
+/// use punctual::rtscheduling::simulator::{Arrival, Host, Limits, Model, Simulation, Step, Task};
 ///
 /// let mut task = Task::new("flood");
 /// let period = Duration::from_nanos(1);

@@ -12,9 +12,9 @@ use super::{Limits, Parameters, Step};
 /// Hosts, resources and tasks are identified by their indices in these lists.
 ///
 /// ```
+/// # mod punctual { pub mod rtscheduling { pub use punctual_sched::{dynamic::*, simulator}; } }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{MostImportantFirst, Time};
-/// use punctual_sched::simulator::{Host, Model, Simulation, Step, Task};
+/// use punctual::rtscheduling::{MostImportantFirst, Time, simulator::{Host, Model, Simulation, Step, Task}};
 ///
 /// let mut task = Task::new("track");
 /// task.steps = vec![Step::compute(Duration::from_millis(2))];
@@ -46,9 +46,9 @@ pub struct Model {
 /// An endsystem with one scheduler.
 ///
 /// ```
+/// # mod punctual { pub mod rtscheduling { pub use punctual_sched::{dynamic::*, simulator}; } }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{MostImportantFirst, Time};
-/// use punctual_sched::simulator::{Host, Model, Simulation, Step, Task};
+/// use punctual::rtscheduling::{MostImportantFirst, Time, simulator::{Host, Model, Simulation, Step, Task}};
 ///
 /// let mut task = Task::new("track");
 /// task.hosts = vec![0, 0];
@@ -90,9 +90,10 @@ impl Host {
 /// queue in the middleware) differ here in nothing else.
 ///
 /// ```
+/// # mod punctual { pub mod rtscheduling { pub use punctual_sched::{dynamic::*, simulator}; } }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{MostImportantFirst, Time};
-/// use punctual_sched::simulator::{Costs, Host, Model, Simulation, Step, Task};
+/// use punctual::rtscheduling::{MostImportantFirst, Time};
+/// use punctual::rtscheduling::simulator::{Costs, Host, Model, Simulation, Step, Task};
 ///
 /// let microseconds = Duration::from_micros;
 /// let costs = Costs { decision: microseconds(3), hand_over: microseconds(5), ..Costs::default() };
@@ -122,9 +123,10 @@ pub struct Costs {
 /// Delays of messages from one host to another. No message is lost: CORBA's connections are reliable.
 ///
 /// ```
+/// # mod punctual { pub mod rtscheduling { pub use punctual_sched::{dynamic::*, simulator}; } }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{MostImportantFirst, Time};
-/// use punctual_sched::simulator::{Host, Link, Model, Simulation, Step, Task};
+/// use punctual::rtscheduling::{MostImportantFirst, Time};
+/// use punctual::rtscheduling::simulator::{Host, Link, Model, Simulation, Step, Task};
 ///
 /// let network = Link { latency: Duration::from_millis(3), ..Link::default() };
 /// let mut task = Task::new("track");
@@ -150,9 +152,10 @@ pub struct Link {
 /// A resource that one thread at a time owns.
 ///
 /// ```
+/// # mod punctual { pub mod rtscheduling { pub use punctual_sched::{dynamic::*, simulator}; } }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{MostImportantFirst, Time};
-/// use punctual_sched::simulator::{Host, Model, Resource, Simulation, Step, Task};
+/// use punctual::rtscheduling::{MostImportantFirst, Time};
+/// use punctual::rtscheduling::simulator::{Host, Model, Resource, Simulation, Step, Task};
 ///
 /// let mut task = Task::new("track");
 /// task.hosts = vec![0, 0];
@@ -188,7 +191,8 @@ impl Resource {
 /// discipline.
 ///
 /// ```
-/// use punctual_sched::simulator::{Model, Parameters, Protocol, Resource};
+/// # mod punctual { pub(crate) use punctual_sched as rtscheduling; }
+/// use punctual::rtscheduling::simulator::{Model, Parameters, Protocol, Resource};
 ///
 /// let ceiling = Parameters { importance: 9, ..Parameters::default() };
 /// let map = Resource { protocol: Protocol::Ceiling(ceiling), ..Resource::new("map") };
@@ -210,9 +214,10 @@ pub enum Protocol {
 /// Work whose arrivals are distributable threads.
 ///
 /// ```
+/// # mod punctual { pub mod rtscheduling { pub use punctual_sched::{dynamic::*, simulator}; } }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{EarliestDeadlineFirst, Time};
-/// use punctual_sched::simulator::{Arrival, Host, Model, Parameters, Simulation, Step, Task};
+/// use punctual::rtscheduling::{EarliestDeadlineFirst, Time};
+/// use punctual::rtscheduling::simulator::{Arrival, Host, Model, Parameters, Simulation, Step, Task};
 ///
 /// let milliseconds = Duration::from_millis;
 /// let mut task = Task::new("track");
@@ -270,9 +275,10 @@ impl Task {
 /// Arrivals of a task.
 ///
 /// ```
+/// # mod punctual { pub mod rtscheduling { pub use punctual_sched::{dynamic::*, simulator}; } }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{MostImportantFirst, Time};
-/// use punctual_sched::simulator::{Arrival, Host, Model, Simulation, Step, Task};
+/// use punctual::rtscheduling::{MostImportantFirst, Time};
+/// use punctual::rtscheduling::simulator::{Arrival, Host, Model, Simulation, Step, Task};
 ///
 /// let mut task = Task::new("report");
 /// let milliseconds = Duration::from_millis;
@@ -325,9 +331,10 @@ pub enum Arrival {
 /// Treatment of an arrival whose stream's last thread has not ended.
 ///
 /// ```
+/// # mod punctual { pub mod rtscheduling { pub use punctual_sched::{dynamic::*, simulator}; } }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{MostImportantFirst, Time};
-/// use punctual_sched::simulator::{Arrival, Host, Model, Overrun, Simulation, Step, Task};
+/// use punctual::rtscheduling::{MostImportantFirst, Time};
+/// use punctual::rtscheduling::simulator::{Arrival, Host, Model, Overrun, Simulation, Step, Task};
 ///
 /// let milliseconds = Duration::from_millis;
 /// let mut task = Task::new("scan");
@@ -354,9 +361,10 @@ pub enum Overrun {
 /// A `DistributableThread::cancel()` from outside.
 ///
 /// ```
+/// # mod punctual { pub mod rtscheduling { pub use punctual_sched::{dynamic::*, simulator}; } }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{MostImportantFirst, Time};
-/// use punctual_sched::simulator::{Cancellation, Host, Model, Simulation, Step, Task};
+/// use punctual::rtscheduling::{MostImportantFirst, Time};
+/// use punctual::rtscheduling::simulator::{Cancellation, Host, Model, Simulation, Step, Task};
 ///
 /// let mut task = Task::new("scan");
 /// task.steps = vec![Step::compute(Duration::from_millis(10)); 2];

@@ -10,9 +10,9 @@ use crate::dynamic::{ParameterKind, SchedulingParameters, Time, Utility};
 /// runs under all of them.
 ///
 /// ```
+/// # mod punctual { pub mod rtscheduling { pub use punctual_sched::{dynamic::*, simulator}; } }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{ParameterKind, SchedulingParameters, Time};
-/// use punctual_sched::simulator::Parameters;
+/// use punctual::rtscheduling::{ParameterKind, SchedulingParameters, Time, simulator::Parameters};
 ///
 /// let deadline = Some(Duration::from_nanos(500));
 /// let parameters = Parameters { importance: 7, deadline, ..Parameters::default() };

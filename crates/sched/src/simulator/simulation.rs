@@ -23,9 +23,10 @@ use arrivals::Stream;
 /// A model in virtual time.
 ///
 /// ```
+/// # mod punctual { pub mod rtscheduling { pub use punctual_sched::{dynamic::*, simulator}; } }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{MostImportantFirst, Time};
-/// use punctual_sched::simulator::{Host, Model, Parameters, Simulation, Step, Task};
+/// use punctual::rtscheduling::{MostImportantFirst, Time};
+/// use punctual::rtscheduling::simulator::{Host, Model, Parameters, Simulation, Step, Task};
 ///
 /// let second = Duration::from_secs(1);
 /// let mut model = Model { hosts: vec![Host::new("here"), Host::new("there")], ..Model::default() };

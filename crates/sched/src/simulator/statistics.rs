@@ -10,9 +10,10 @@ use super::Histogram;
 /// Statistics of a simulation.
 ///
 /// ```
+/// # mod punctual { pub mod rtscheduling { pub use punctual_sched::{dynamic::*, simulator}; } }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{MostImportantFirst, Time};
-/// use punctual_sched::simulator::{Host, Model, Simulation, Statistics, Step, Task};
+/// use punctual::rtscheduling::{MostImportantFirst, Time};
+/// use punctual::rtscheduling::simulator::{Host, Model, Simulation, Statistics, Step, Task};
 ///
 /// # let mut task = Task::new("track");
 /// # task.hosts = vec![0, 0];
@@ -43,9 +44,10 @@ pub struct Statistics {
 /// `refused`, `skipped`, `overdue` and `unfinished`.
 ///
 /// ```
+/// # mod punctual { pub mod rtscheduling { pub use punctual_sched::{dynamic::*, simulator}; } }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{MostImportantFirst, Time};
-/// use punctual_sched::simulator::{Host, Model, Simulation, Step, Task, TaskStatistics};
+/// use punctual::rtscheduling::{MostImportantFirst, Time};
+/// use punctual::rtscheduling::simulator::{Host, Model, Simulation, Step, Task, TaskStatistics};
 ///
 /// # let mut task = Task::new("track");
 /// # task.hosts = vec![0, 0];
@@ -109,9 +111,10 @@ impl TaskStatistics {
 /// Statistics of a host.
 ///
 /// ```
+/// # mod punctual { pub mod rtscheduling { pub use punctual_sched::{dynamic::*, simulator}; } }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{MostImportantFirst, Time};
-/// use punctual_sched::simulator::{Host, HostStatistics, Model, Simulation, Step, Task};
+/// use punctual::rtscheduling::{MostImportantFirst, Time};
+/// use punctual::rtscheduling::simulator::{Host, HostStatistics, Model, Simulation, Step, Task};
 ///
 /// # let mut task = Task::new("track");
 /// # task.hosts = vec![0, 0];

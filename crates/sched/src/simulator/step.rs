@@ -10,9 +10,10 @@ use super::Parameters;
 /// One step of a distributable thread. Only [`Compute`](Self::Compute) takes processor time itself.
 ///
 /// ```
+/// # mod punctual { pub mod rtscheduling { pub use punctual_sched::{dynamic::*, simulator}; } }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{MostImportantFirst, Time};
-/// use punctual_sched::simulator::{Host, Model, Parameters, Simulation, Step, Task};
+/// use punctual::rtscheduling::{MostImportantFirst, Time};
+/// use punctual::rtscheduling::simulator::{Host, Model, Parameters, Simulation, Step, Task};
 ///
 /// let compute = Step::compute(Duration::from_millis(2));
 /// let urgent = Parameters { importance: 9, ..Parameters::default() };
@@ -72,9 +73,10 @@ pub enum Step {
 /// Processor time.
 ///
 /// ```
+/// # mod punctual { pub mod rtscheduling { pub use punctual_sched::{dynamic::*, simulator}; } }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{MostImportantFirst, Time};
-/// use punctual_sched::simulator::{Host, Model, Simulation, Step, Task, Work};
+/// use punctual::rtscheduling::{MostImportantFirst, Time};
+/// use punctual::rtscheduling::simulator::{Host, Model, Simulation, Step, Task, Work};
 ///
 /// // Declared as 10 ms; it takes 5 to 10 ms, at random.
 /// let work = Work { time: Duration::from_millis(10), least: 0.5, most: 1.0 };
@@ -101,9 +103,10 @@ pub struct Work {
 /// A two-way call.
 ///
 /// ```
+/// # mod punctual { pub mod rtscheduling { pub use punctual_sched::{dynamic::*, simulator}; } }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{MostImportantFirst, SheddingPolicy, Time};
-/// use punctual_sched::simulator::{Call, Host, Model, Simulation, Step, Task};
+/// use punctual::rtscheduling::{MostImportantFirst, SheddingPolicy, Time};
+/// use punctual::rtscheduling::simulator::{Call, Host, Model, Simulation, Step, Task};
 ///
 /// let call = Call {
 ///     hosts: vec![1],
@@ -143,9 +146,10 @@ pub struct Call {
 /// A request that starts a thread.
 ///
 /// ```
+/// # mod punctual { pub mod rtscheduling { pub use punctual_sched::{dynamic::*, simulator}; } }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{MostImportantFirst, Time};
-/// use punctual_sched::simulator::{Arrival, Host, Model, Simulation, Start, Step, Task};
+/// use punctual::rtscheduling::{MostImportantFirst, Time};
+/// use punctual::rtscheduling::simulator::{Arrival, Host, Model, Simulation, Start, Step, Task};
 ///
 /// let mut alarm = Task::new("alarm");
 /// alarm.steps = vec![Step::Oneway(Start { task: 1, request_bytes: 64, reply_bytes: 0 })];

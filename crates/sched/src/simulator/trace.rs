@@ -7,9 +7,10 @@ use crate::dynamic::Time;
 /// An event of a distributable thread.
 ///
 /// ```
+/// # mod punctual { pub mod rtscheduling { pub use punctual_sched::{dynamic::*, simulator}; } }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{MostImportantFirst, Time};
-/// use punctual_sched::simulator::{Event, EventKind, Host, Model, Simulation, Step, Task};
+/// use punctual::rtscheduling::{MostImportantFirst, Time};
+/// use punctual::rtscheduling::simulator::{Event, EventKind, Host, Model, Simulation, Step, Task};
 ///
 /// # let mut task = Task::new("track");
 /// # task.hosts = vec![0, 0];
@@ -37,9 +38,10 @@ pub struct Event {
 /// Identity of a distributable thread.
 ///
 /// ```
+/// # mod punctual { pub mod rtscheduling { pub use punctual_sched::{dynamic::*, simulator}; } }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{MostImportantFirst, Time};
-/// use punctual_sched::simulator::{Event, EventKind, Host, Model, Simulation, Step, Task, ThreadId};
+/// use punctual::rtscheduling::{MostImportantFirst, Time};
+/// use punctual::rtscheduling::simulator::{Event, EventKind, Host, Model, Simulation, Step, Task, ThreadId};
 ///
 /// # let mut task = Task::new("track");
 /// # task.hosts = vec![0, 0];
@@ -67,9 +69,10 @@ pub struct ThreadId {
 /// Kind of an event.
 ///
 /// ```
+/// # mod punctual { pub mod rtscheduling { pub use punctual_sched::{dynamic::*, simulator}; } }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{MostImportantFirst, Time};
-/// use punctual_sched::simulator::{Event, EventKind, Host, Model, Simulation, Step, Task};
+/// use punctual::rtscheduling::{MostImportantFirst, Time};
+/// use punctual::rtscheduling::simulator::{Event, EventKind, Host, Model, Simulation, Step, Task};
 ///
 /// # let mut task = Task::new("track");
 /// # task.hosts = vec![0, 0];
@@ -230,9 +233,10 @@ impl EventKind {
 /// Receives every event when it happens.
 ///
 /// ```
+/// # mod punctual { pub mod rtscheduling { pub use punctual_sched::{dynamic::*, simulator}; } }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{MostImportantFirst, Time};
-/// use punctual_sched::simulator::{Event, EventKind, Host, Model, Observer, Simulation, Step, Task};
+/// use punctual::rtscheduling::{MostImportantFirst, Time};
+/// use punctual::rtscheduling::simulator::{Event, EventKind, Host, Model, Observer, Simulation, Step, Task};
 ///
 /// /// Counts events of one kind without keeping them.
 /// struct Count(EventKind, u32);
@@ -272,9 +276,12 @@ impl Observer for Vec<Event> {
 /// An interval in which a thread ran on a processor.
 ///
 /// ```
+/// # mod punctual { pub mod rtscheduling { pub use punctual_sched::{dynamic::*, simulator}; } }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{MostImportantFirst, Time};
-/// use punctual_sched::simulator::{EventKind, Host, Model, Run, Simulation, Step, Task, dispatch_graph};
+/// use punctual::rtscheduling::{MostImportantFirst, Time};
+/// use punctual::rtscheduling::simulator::{
+///     EventKind, Host, Model, Run, Simulation, Step, Task, dispatch_graph,
+/// };
 ///
 /// # let mut task = Task::new("track");
 /// # task.hosts = vec![0, 0];
@@ -306,9 +313,10 @@ pub struct Run {
 /// are omitted unless `all`. Runs that have not ended end at `until`.
 ///
 /// ```
+/// # mod punctual { pub mod rtscheduling { pub use punctual_sched::{dynamic::*, simulator}; } }
 /// use core::time::Duration;
-/// use punctual_sched::dynamic::{MostImportantFirst, Time};
-/// use punctual_sched::simulator::{Host, Model, Simulation, Step, Task, dispatch_graph};
+/// use punctual::rtscheduling::{MostImportantFirst, Time};
+/// use punctual::rtscheduling::simulator::{Host, Model, Simulation, Step, Task, dispatch_graph};
 ///
 /// # let mut task = Task::new("track");
 /// # task.hosts = vec![0, 0];

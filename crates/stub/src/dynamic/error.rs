@@ -9,8 +9,8 @@ use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 /// [`DynamicServant`](super::DynamicServant) raises.
 ///
 /// ```
-/// use punctual_any::{Any, TypeCode, Value};
-/// use punctual_stub::dynamic::RequestError;
+/// # mod punctual { pub(crate) use {punctual_any as any, punctual_stub::*}; }
+/// use punctual::{any::{Any, TypeCode, Value}, dynamic::RequestError};
 ///
 /// let reason = ("reason", TypeCode::string(0));
 /// let refused = TypeCode::exception("IDL:Refused:1.0", "Refused", [reason]);

@@ -9,9 +9,14 @@ use crate::DecodeReply;
 /// The results of a dynamic call.
 ///
 /// ```
+/// # mod punctual {
+/// #     pub(crate) use {punctual_any as any, punctual_stub::*};
+/// #     pub mod dynamic { pub use punctual_stub::{Upcall, dynamic::*}; }
+/// # }
 /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
-/// use punctual_any::{Any, Kind, TypeCode};
-/// use punctual_stub::{ObjectRef, Upcall, dynamic::{DynamicServant, Reply, RequestError}};
+/// use punctual::ObjectRef;
+/// use punctual::any::{Any, Kind, TypeCode};
+/// use punctual::dynamic::{DynamicServant, Reply, RequestError, Upcall};
 ///
 /// /// `long divide(in long dividend, in long divisor, out long remainder)`
 /// struct Divider;
@@ -68,12 +73,12 @@ impl Reply {
 /// The types of an operation's possible replies.
 ///
 /// ```
+/// # mod punctual { pub(crate) use {punctual_any as any, punctual_stub::*}; }
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
 /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
 /// # use punctual_stub::Interface;
-/// use punctual_any::{Any, Kind, TypeCode};
-/// use punctual_stub::{AsyncCall, dynamic::{Reply, RequestError, Signature}};
+/// use punctual::{AsyncCall, any::{Any, Kind, TypeCode}, dynamic::{Reply, RequestError, Signature}};
 ///
 /// # let doubler: DoublerRef = local::activate(Doubler);
 /// // The outstanding call knows the types of its replies: `DeferredReply` is this type.

@@ -12,8 +12,8 @@ use crate::{ObjectRef, Phase, Results, asynchronous::ReplyValues, one_result};
 /// [`ObjectRef::describe_interface`].
 ///
 /// ```
-/// use punctual_stub::{ObjectRef, dynamic::InterfaceDescription};
-/// use punctual_types::SystemException;
+/// # mod punctual { pub use {punctual_stub::*, punctual_types::*}; }
+/// use punctual::{ObjectRef, SystemException, dynamic::InterfaceDescription};
 ///
 /// /// Asks an object of an unknown interface what it can do.
 /// fn describe(object: &ObjectRef) -> Result<Option<InterfaceDescription>, SystemException> {
@@ -49,12 +49,12 @@ pub struct InterfaceDescription {
 /// The description of an operation.
 ///
 /// ```
+/// # mod punctual { pub(crate) use {punctual_any as any, punctual_stub::*}; }
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
 /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
 /// # use punctual_stub::{Interface, dynamic::{ParameterDescription, ParameterMode}};
-/// use punctual_any::{Any, AnyError, Kind, TypeCode};
-/// use punctual_stub::{ObjectRef, dynamic::{OperationDescription, Request}};
+/// use punctual::{ObjectRef, any::{Any, AnyError, Kind, TypeCode}, dynamic::{OperationDescription, Request}};
 ///
 /// /// Builds the request of an operation with one `in` parameter from its description.
 /// fn request(object: &ObjectRef, operation: &OperationDescription, argument: Any) -> Request {
@@ -94,8 +94,8 @@ pub struct OperationDescription {
 /// The description of a parameter.
 ///
 /// ```
-/// use punctual_any::{Kind, TypeCode};
-/// use punctual_stub::dynamic::{ParameterDescription, ParameterMode};
+/// # mod punctual { pub(crate) use {punctual_any as any, punctual_stub::*}; }
+/// use punctual::{any::{Kind, TypeCode}, dynamic::{ParameterDescription, ParameterMode}};
 ///
 /// let value = ParameterDescription {
 ///     name: "value".into(),
@@ -117,8 +117,8 @@ pub struct ParameterDescription {
 /// Direction of a parameter.
 ///
 /// ```
-/// use punctual_any::Any;
-/// use punctual_stub::dynamic::{ParameterDescription, ParameterMode, Request};
+/// # mod punctual { pub(crate) use {punctual_any as any, punctual_stub::*}; }
+/// use punctual::{any::Any, dynamic::{ParameterDescription, ParameterMode, Request}};
 ///
 /// /// Adds a parameter to a request; `value` is what the client sends.
 /// fn with_parameter(request: Request, parameter: &ParameterDescription, value: Any) -> Request {
@@ -142,8 +142,8 @@ pub enum ParameterMode {
 /// The description of an attribute.
 ///
 /// ```
-/// use punctual_any::{Kind, TypeCode};
-/// use punctual_stub::dynamic::AttributeDescription;
+/// # mod punctual { pub(crate) use {punctual_any as any, punctual_stub::*}; }
+/// use punctual::{any::{Kind, TypeCode}, dynamic::AttributeDescription};
 ///
 /// /// The operations with which a client accesses an attribute.
 /// fn operations(attribute: &AttributeDescription) -> Vec<String> {

@@ -13,11 +13,12 @@ use crate::{AsyncCall, ObjectRef, asynchronous::ReplyValues};
 /// `raises` clause; nothing checks them against the IDL. It can be sent several times.
 ///
 /// ```
+/// # mod punctual { pub(crate) use punctual_any as any; }
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
 /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
 /// # use punctual_stub::{Interface, ObjectRef};
-/// use punctual_any::{Any, Kind, TypeCode};
+/// use punctual::any::{Any, Kind, TypeCode};
 ///
 /// # let doubler: DoublerRef = local::activate(Doubler);
 /// # let object: ObjectRef = doubler.as_object().clone();
@@ -44,12 +45,12 @@ pub struct Request {
 /// A dynamic call whose request has been sent; see [`AsyncCall`].
 ///
 /// ```
+/// # mod punctual { pub(crate) use {punctual_any as any, punctual_stub::*}; }
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
 /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
 /// # use punctual_stub::{Interface, ObjectRef};
-/// use punctual_any::{Any, Kind, TypeCode};
-/// use punctual_stub::dynamic::DeferredReply;
+/// use punctual::{any::{Any, Kind, TypeCode}, dynamic::DeferredReply};
 ///
 /// # let doubler: DoublerRef = local::activate(Doubler);
 /// # let object: ObjectRef = doubler.as_object().clone();

@@ -13,9 +13,12 @@ use crate::{ObjectRef, Skeleton, Upcall};
 /// It becomes an object like any other servant, with an [`ObjectRef`] as its reference.
 ///
 /// ```
+/// # mod punctual {
+/// #     pub(crate) use {punctual_any as any, punctual_stub::*};
+/// #     pub mod dynamic { pub use punctual_stub::{Upcall, dynamic::*}; }
+/// # }
 /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
-/// use punctual_any::{Any, Kind, TypeCode};
-/// use punctual_stub::{ObjectRef, Upcall, dynamic::{DynamicServant, RequestError}};
+/// use punctual::{ObjectRef, any::{Any, Kind, TypeCode}, dynamic::{DynamicServant, RequestError, Upcall}};
 ///
 /// /// Multiplies a number of any type.
 /// struct Multiplier(i32);

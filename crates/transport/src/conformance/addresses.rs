@@ -12,7 +12,8 @@ use crate::{ProtocolProperties, Transport};
 /// listener.
 ///
 /// ```
-/// use punctual_transport::{Tcp, conformance};
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
+/// use punctual::transport::{Tcp, conformance};
 ///
 /// conformance::addresses_round_trip_through_references(&Tcp, "127.0.0.1:0");
 /// ```
@@ -56,7 +57,8 @@ pub fn addresses_round_trip_through_references(transport: &dyn Transport, addres
 /// Listeners of lanes have different addresses, and return a published address if there is one.
 ///
 /// ```
-/// use punctual_transport::{Unix, conformance};
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
+/// use punctual::transport::{Unix, conformance};
 ///
 /// conformance::lanes_have_their_own_addresses(&Unix, "");
 /// ```
@@ -80,7 +82,8 @@ pub fn lanes_have_their_own_addresses(transport: &dyn Transport, address: &str) 
 /// Connecting fails with `ConnectionRefused` after the listener has been shut down or closed.
 ///
 /// ```
-/// use punctual_transport::{Shm, conformance};
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
+/// use punctual::transport::{Shm, conformance};
 ///
 /// conformance::connecting_without_a_listener_is_refused(&Shm, "");
 /// ```
@@ -105,7 +108,8 @@ pub fn connecting_without_a_listener_is_refused(transport: &dyn Transport, addre
 /// form.
 ///
 /// ```
-/// use punctual_transport::{Tcp, conformance};
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
+/// use punctual::transport::{Tcp, conformance};
 ///
 /// conformance::malformed_addresses_are_refused(&Tcp, "127.0.0.1:0");
 /// ```

@@ -35,7 +35,8 @@ impl Waiting {
 /// A listener has a poller report each connection, once.
 ///
 /// ```
-/// use punctual_transport::{Unix, conformance};
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
+/// use punctual::transport::{Unix, conformance};
 ///
 /// conformance::connections_to_accept_are_signalled(&Unix, "");
 /// ```
@@ -70,7 +71,8 @@ pub fn connections_to_accept_are_signalled(transport: &dyn Transport, address: &
 /// Edge-triggered: after a read that does not fill its buffer, later data is signalled, and so is the end.
 ///
 /// ```
-/// use punctual_transport::{Shm, conformance};
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
+/// use punctual::transport::{Shm, conformance};
 ///
 /// conformance::data_is_signalled_again_after_each_read(&Shm, "");
 /// ```
@@ -111,7 +113,8 @@ pub fn data_is_signalled_again_after_each_read(transport: &dyn Transport, addres
 /// Edge-triggered: after a write that failed without room, room is signalled.
 ///
 /// ```
-/// use punctual_transport::{Tcp, conformance};
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
+/// use punctual::transport::{Tcp, conformance};
 ///
 /// conformance::room_is_signalled_again_after_a_failed_write(&Tcp, "127.0.0.1:0");
 /// ```

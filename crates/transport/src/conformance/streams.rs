@@ -12,7 +12,8 @@ use crate::{ProtocolProperties, Transport};
 /// Octets arrive in both directions in the order in which they were written.
 ///
 /// ```
-/// use punctual_transport::{Unix, conformance};
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
+/// use punctual::transport::{Unix, conformance};
 ///
 /// conformance::octets_arrive_in_order(&Unix, "");
 /// ```
@@ -32,7 +33,8 @@ pub fn octets_arrive_in_order(transport: &dyn Transport, address: &str) {
 /// More data than all buffers hold is transferred in both directions concurrently.
 ///
 /// ```
-/// use punctual_transport::{Shm, conformance};
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
+/// use punctual::transport::{Shm, conformance};
 ///
 /// conformance::large_transfers_arrive_whole(&Shm, "");
 /// ```
@@ -56,7 +58,8 @@ pub fn large_transfers_arrive_whole(transport: &dyn Transport, address: &str) {
 /// A read takes the available data without waiting for more; the rest remains.
 ///
 /// ```
-/// use punctual_transport::{Tcp, conformance};
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
+/// use punctual::transport::{Tcp, conformance};
 ///
 /// conformance::available_data_is_read_without_waiting(&Tcp, "127.0.0.1:0");
 /// ```
@@ -85,7 +88,8 @@ pub fn available_data_is_read_without_waiting(transport: &dyn Transport, address
 /// possible.
 ///
 /// ```
-/// use punctual_transport::{Unix, conformance};
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
+/// use punctual::transport::{Unix, conformance};
 ///
 /// conformance::non_blocking_reads_and_writes_return(&Unix, "");
 /// ```
@@ -130,7 +134,8 @@ pub fn non_blocking_reads_and_writes_return(transport: &dyn Transport, address: 
 /// A read, a write and a wait with a timeout end, but not before it has expired.
 ///
 /// ```
-/// use punctual_transport::{Shm, conformance};
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
+/// use punctual::transport::{Shm, conformance};
 ///
 /// conformance::timeouts_expire(&Shm, "");
 /// ```
@@ -173,7 +178,8 @@ pub fn timeouts_expire(transport: &dyn Transport, address: &str) {
 /// The timeout of connecting does not apply to the stream.
 ///
 /// ```
-/// use punctual_transport::{Tcp, conformance};
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
+/// use punctual::transport::{Tcp, conformance};
 ///
 /// conformance::a_new_stream_has_no_timeout(&Tcp, "127.0.0.1:0");
 /// ```
@@ -217,7 +223,8 @@ pub fn a_new_stream_has_no_timeout(transport: &dyn Transport, address: &str) {
 /// Data written before closing arrives; then reads return 0 repeatedly.
 ///
 /// ```
-/// use punctual_transport::{Unix, conformance};
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
+/// use punctual::transport::{Unix, conformance};
 ///
 /// conformance::a_closed_stream_ends_after_its_last_octet(&Unix, "");
 /// ```
@@ -246,7 +253,8 @@ pub fn a_closed_stream_ends_after_its_last_octet(transport: &dyn Transport, addr
 /// A blocked read returns when either side is shut down.
 ///
 /// ```
-/// use punctual_transport::{Shm, conformance};
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
+/// use punctual::transport::{Shm, conformance};
 ///
 /// conformance::shutting_down_wakes_a_blocked_reader(&Shm, "");
 /// ```
@@ -272,7 +280,8 @@ pub fn shutting_down_wakes_a_blocked_reader(transport: &dyn Transport, address: 
 /// Data of each client arrives on its own connection only.
 ///
 /// ```
-/// use punctual_transport::{Tcp, conformance};
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
+/// use punctual::transport::{Tcp, conformance};
 ///
 /// conformance::connections_are_independent(&Tcp, "127.0.0.1:0");
 /// ```

@@ -18,9 +18,10 @@ use crate::{Origin, Stream};
 /// The faults of a [`FaultInjector`], in per mille of the operations. Default: none.
 ///
 /// ```
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
 /// use std::{io::ErrorKind, time::Duration};
 ///
-/// use punctual_transport::{FaultInjector, Faults, Layered, ProtocolProperties, Tcp, Transport};
+/// use punctual::transport::{FaultInjector, Faults, Layered, ProtocolProperties, Tcp, Transport};
 ///
 /// // Every attempt to connect fails, as if the server were down.
 /// let faults = Faults { refuse_per_mille: 1000, ..Faults::default() };
@@ -48,9 +49,10 @@ pub struct Faults {
 /// Simulates a bad network, reproducibly.
 ///
 /// ```
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
 /// use std::{io::ErrorKind, time::Duration};
 ///
-/// use punctual_transport::{FaultInjector, Faults, Layered, ProtocolProperties, Tcp, Transport};
+/// use punctual::transport::{FaultInjector, Faults, Layered, ProtocolProperties, Tcp, Transport};
 ///
 /// let faults = Faults { cut_after: Some(5), ..Faults::default() };
 /// let tcp = Layered::new(Tcp, FaultInjector::new(faults));

@@ -24,9 +24,10 @@ use crate::{Origin, Stream};
 /// octets. [`fmt::Display`] prints the records.
 ///
 /// ```
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
 /// use std::time::Duration;
 ///
-/// use punctual_transport::{Layered, ProtocolProperties, Tcp, Trace, Transport};
+/// use punctual::transport::{Layered, ProtocolProperties, Tcp, Trace, Transport};
 ///
 /// let trace = Trace::new(100);
 /// let tcp = Layered::new(Tcp, trace.clone());
@@ -61,7 +62,8 @@ struct Ring {
 /// A recorded event.
 ///
 /// ```
-/// use punctual_transport::{Layered, ProtocolProperties, Tcp, Trace, TraceEvent, Transport};
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
+/// use punctual::transport::{Layered, ProtocolProperties, Tcp, Trace, TraceEvent, Transport};
 /// # use std::time::Duration;
 ///
 /// let trace = Trace::new(100);
@@ -91,7 +93,8 @@ pub struct TraceRecord {
 /// The type of a [`TraceRecord`].
 ///
 /// ```
-/// use punctual_transport::{Layered, ProtocolProperties, Side, Tcp, Trace, TraceEvent, Transport};
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
+/// use punctual::transport::{Layered, ProtocolProperties, Side, Tcp, Trace, TraceEvent, Transport};
 /// # use std::time::Duration;
 ///
 /// let trace = Trace::new(100);
@@ -120,7 +123,8 @@ pub enum TraceEvent {
 /// Totals since the creation of a [`Trace`].
 ///
 /// ```
-/// use punctual_transport::{Layered, ProtocolProperties, Tcp, Trace, Traffic, Transport};
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
+/// use punctual::transport::{Layered, ProtocolProperties, Tcp, Trace, Traffic, Transport};
 /// # use std::time::Duration;
 ///
 /// let trace = Trace::new(100);

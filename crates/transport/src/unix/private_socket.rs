@@ -17,8 +17,9 @@ use super::socket_file::SocketFile;
 /// process is replaced, and [`Self::remove`] or dropping removes the own file.
 ///
 /// ```
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
 /// use std::os::unix::{fs::PermissionsExt, net::UnixStream};
-/// use punctual_transport::PrivateSocket;
+/// use punctual::transport::PrivateSocket;
 ///
 /// let path = std::env::temp_dir().join(format!("punctual-private-{}", std::process::id()));
 /// let socket = PrivateSocket::listen(&path)?;

@@ -12,7 +12,8 @@ use super::Value;
 /// Two are equal if they are the same value; compare [`DynValue::members`] for their states.
 ///
 /// ```
-/// use punctual_any::{Any, DynValue, Kind, TypeCode, Value, ValueModifier};
+/// # mod punctual { pub(crate) use punctual_any as any; }
+/// use punctual::any::{Any, DynValue, Kind, TypeCode, Value, ValueModifier};
 ///
 /// let members = [("id", TypeCode::basic(Kind::Long), true)];
 /// let node = TypeCode::value("IDL:Node:1.0", "Node", ValueModifier::None, None, members);

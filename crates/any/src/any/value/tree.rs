@@ -17,7 +17,8 @@ impl Value {
     /// The type code is malformed, or describes more than 64 MiB.
     ///
     /// ```
-    /// use punctual_any::{Any, Kind, TypeCode, Value};
+    /// # mod punctual { pub(crate) use punctual_any as any; }
+    /// use punctual::any::{Any, Kind, TypeCode, Value};
     ///
     /// let point = TypeCode::structure("IDL:Point:1.0", "Point", [("x", TypeCode::basic(Kind::Long))]);
     /// let line = TypeCode::array(point, 2);
@@ -52,7 +53,8 @@ impl Value {
     /// The type is no union, or has another discriminator.
     ///
     /// ```
-    /// use punctual_any::{Kind, TypeCode, Value};
+    /// # mod punctual { pub(crate) use punctual_any as any; }
+    /// use punctual::any::{Kind, TypeCode, Value};
     ///
     /// let members = [(1, "speed", TypeCode::basic(Kind::Double)), (2, "name", TypeCode::string(0))];
     /// let report = TypeCode::union("IDL:R:1.0", "R", TypeCode::basic(Kind::Short), None, members);
