@@ -42,11 +42,12 @@ impl AnyServant {
     /// its state.
     ///
     /// ```
+    /// # use punctual_orb as punctual;
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
     /// # use doubler::{Doubler, DoublerRef};
     /// use std::sync::Arc;
     ///
-    /// use punctual_orb::{AnyServant, Orb};
+    /// use punctual::{AnyServant, Orb};
     ///
     /// let orb = Orb::builder().build()?;
     /// let doubler = Arc::new(Doubler);

@@ -342,8 +342,8 @@ impl From<SystemException> for ResolveError {
 /// for texts that are no references, and INV_OBJREF for those of other objects.
 ///
 /// ```
-/// use punctual_orb::{Orb, ResolveError};
-/// use punctual_types::{SystemException, SystemExceptionKind};
+/// # mod punctual { pub use {punctual_orb::*, punctual_types::*}; }
+/// use punctual::{Orb, ResolveError, SystemException, SystemExceptionKind};
 ///
 /// let orb = Orb::builder().build()?;
 /// let error = orb.resolve_object("localhost:2809/Tracker").unwrap_err();

@@ -94,9 +94,10 @@ impl ObjectBuilder<'_, AnyServant> {
     /// interface of the reference.
     ///
     /// ```
+    /// # use punctual_orb as punctual;
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
     /// # use doubler::{Doubler, DoublerRef};
-    /// use punctual_orb::{AnyServant, Orb};
+    /// use punctual::{AnyServant, Orb};
     ///
     /// let orb = Orb::builder().build()?;
     /// let poa = orb.root_poa().child("numbers").user_ids().build()?;
