@@ -3,7 +3,7 @@
 use std::thread;
 
 use punctual::{
-    AdapterActivator, AnyServant, Completion, Interface as _, Limits, Minor, Poa, SystemException,
+    AdapterActivator, AnyServant, Completion, Interface as _, Limits, Minor, OrbError, Poa, SystemException,
     SystemExceptionKind as Kind, ThreadPool,
 };
 use punctual_fixtures::{
@@ -57,10 +57,8 @@ fn while_destroying(server: &Server, poa: &Poa, meanwhile: impl FnOnce()) {
         let gate = server.hooks.open_gate_at_the_end();
         let destroys = scope.spawn(|| poa.destroy());
         eventually("it is being destroyed", || {
-            poa.object(server.servant())
-                .id("late")
-                .activate::<ProbeRef>()
-                .is_err()
+            let late = poa.object(server.servant()).id("late").activate::<ProbeRef>();
+            matches!(late, Err(OrbError::AdapterDestroyed))
         });
         meanwhile();
         assert!(!destroys.is_finished(), "it waits for the request");
