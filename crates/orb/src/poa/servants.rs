@@ -9,7 +9,7 @@ use crate::{AnyServant, Declined};
 /// Its operations run one at a time for each adapter. [`Self::incarnate`] runs on the thread that serves the
 /// request. It may call objects that the servant managers of other adapters incarnate, but none that needs
 /// itself: OBJ_ADAPTER (minor 145). If two activators, each on its own thread, call objects that need the
-/// other one, the call of one of them gets TRANSIENT (minor 146).
+/// other one, at least one of these calls gets TRANSIENT (minor 146).
 ///
 /// While `incarnate` waits for the reply to a call with [`WaitStrategy::Serving`](crate::WaitStrategy), its
 /// thread serves other requests; those that need the same activator are held until it has returned. A servant

@@ -249,9 +249,9 @@ fn activators_that_need_each_other_do_not_wait_forever() {
     });
     let results = mem::take(&mut *results.lock().unwrap());
     assert_eq!(results.len(), 2);
-    let refused = results[0];
-    assert_eq!(reason(refused), (Kind::Transient, Minor::SERVANT_MANAGER_BUSY));
-    assert_eq!(results[1], Ok(10), "it had its turn after the other one");
+    assert_eq!(reason(results[0]), (Kind::Transient, Minor::SERVANT_MANAGER_BUSY));
+    // The other one has its turn then, unless both have found the circle at the same time.
+    assert!([Ok(10), results[0]].contains(&results[1]), "{:?}", results[1]);
 }
 
 /// Makes adapters, with an activator each, after a call of the test's.
