@@ -20,8 +20,8 @@ pub(crate) struct InTurn<'t> {
 }
 
 impl Objects {
-    /// Waits until it is the calling thread's turn. `subject`: name of the adapter to be made; empty for servant
-    /// managers.
+    /// Waits until it is the calling thread's turn. `subject`: name of the adapter to be made; empty for
+    /// servant managers.
     pub(crate) fn enter_turn<'t>(&'t self, turn: &'t Turn, subject: &[u8]) -> Result<InTurn<'t>, NoTurn> {
         let locked = turn.enter(subject)?;
         Ok(InTurn {

@@ -116,6 +116,15 @@ impl Detail {
         detail
     }
 
+    /// Adds the name of an operation to the address of a peer.
+    #[must_use]
+    pub fn in_operation(mut self, name: &str) -> Self {
+        for part in [" in `", name, "`"] {
+            self.text(part.as_bytes());
+        }
+        self
+    }
+
     /// Returns whether it is the address of a peer.
     pub(crate) fn is_address(&self) -> bool {
         self.kind == Kind::Address

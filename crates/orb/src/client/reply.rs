@@ -79,7 +79,8 @@ impl Reference {
                 }
                 ReplyStatus::SystemException => {
                     let exception = decode_system_exception(&mut decoder)?;
-                    Err(with_priorities(&view, with_subject(&view, exception, route)).of_reply())
+                    let exception = with_subject(&view, exception, route, call.operation);
+                    Err(with_priorities(&view, exception).of_reply())
                 }
                 ReplyStatus::LocationForward | ReplyStatus::LocationForwardPerm => {
                     Ok(Attempt::Forward(Ior::decode(&mut decoder)?))
@@ -94,16 +95,24 @@ impl Reference {
 }
 
 /// Adds the subject of an exception to its text: the object key, if people can read it, to OBJECT_NOT_EXIST
-/// (unless it may be of another object, which a servant has called), the address of the server to others.
+/// (unless it may be of another object, which a servant has called), the address of the server and the
+/// operation to others.
 #[cold]
-fn with_subject(view: &ReplyView<'_>, exception: SystemException, route: &Route) -> SystemException {
+fn with_subject(
+    view: &ReplyView<'_>,
+    exception: SystemException,
+    route: &Route,
+    operation: &str,
+) -> SystemException {
     let key = &route.object_key;
     let is_of_key =
         exception.kind == SystemExceptionKind::ObjectNotExist && exception.completed == Completion::No;
     if is_of_key && key.iter().all(u8::is_ascii_graphic) {
         exception.with_detail(&Detail::key(key))
     } else {
-        view.sender.named_in(exception)
+        let named = view.sender.named_in(exception);
+        let detail = named.detail().map(|detail| detail.in_operation(operation));
+        detail.map_or(named, |detail| named.with_detail(&detail))
     }
 }
 

@@ -65,7 +65,7 @@ fn the_text_names_the_server_that_raised_it() {
     let text = probe.forward(Some(&dead), 1).unwrap_err().to_string();
     let expected = format!(
         "CORBA::TRANSIENT (minor Punctual 17, perhaps completed): raised by the server at \
-         iiop://127.0.0.1:{}, perhaps in a call of its own: no server is listening ",
+         iiop://127.0.0.1:{} in `forward`, perhaps in a call of its own: no server is listening ",
         server.port()
     );
     assert!(text.starts_with(&expected), "{text}");
@@ -95,7 +95,7 @@ fn the_text_names_the_lane_that_raised_it() {
     assert_eq!(lanes.endpoints, [LOW, HIGH]);
     for (own, port) in lanes.endpoints.into_iter().zip(lanes.ports) {
         client.current().set_priority(priority(own)).unwrap();
-        let at = format!("raised by the server at iiop://127.0.0.1:{port}, ");
+        let at = format!("raised by the server at iiop://127.0.0.1:{port} in `forward`, ");
         let exclusive = probe.forward(Some(&dead), 1).unwrap_err().to_string();
         assert!(exclusive.contains(&at), "{exclusive}");
         let shared = probe

@@ -12,6 +12,10 @@ use crate::{error::Error, experiment::Trial, length::Length};
 pub(super) const CLAIM: &str = "mif.delay";
 pub(super) const OWN_CLAIM: &str = "mif.no-delay";
 
+/// Largest ratio that shows that no reply is read in the switch under MIF. Without a reply under either
+/// scheduler it is 1.
+const SHORTER: f64 = 0.9;
+
 /// Short, because only the last switch is of interest.
 const UNIT: Duration = Duration::from_millis(20);
 
@@ -59,7 +63,7 @@ pub(super) fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
     let holds = ratio.low > 1.0;
     outcome.claim(Claim::new(CLAIM, text, source, ratio.median, 1.0, holds));
     let text = format!(
-        "the same switch takes no longer with MIF than with TP: median of {} ratios",
+        "the same switch, without a reply to be read, over that with TP: median of {} ratios",
         times[0].len()
     );
     outcome.claim(Claim::at_most(
@@ -67,7 +71,7 @@ pub(super) fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
         text,
         "Punctual's limit",
         ratio.median,
-        1.0,
+        SHORTER,
     ));
     Ok(())
 }
