@@ -144,6 +144,9 @@ impl Objects {
         let key = mem::take(&mut object.key);
         // The servant that the activator gets is then the only one, unless it shares it.
         drop(object);
+        // A thread that is inside the activator leaves objects to others, except at the end of the ORB.
+        let turn = turn.or_else(|| self.enter_turn(&poa.processing.servant_turn, &[]).ok());
+        // In the order of the calls, so that the last one is for the last object.
         let remaining = self.activation.lock().sharers.remove(incarnation.identity());
         let cleanup =
             self.endings.are_shut_down() || poa.is_destroyed() || poa.processing.manager.has_ended_objects();
@@ -156,16 +159,16 @@ impl Objects {
             }
             None => &[],
         };
-        if poa.processing.etherealizes() {
-            // A thread that is inside the activator leaves objects to others, except at the end of the ORB.
-            let turn = turn.or_else(|| self.enter_turn(&poa.processing.servant_turn, &[]).ok());
-            if let Some(turn) = turn {
+        match &turn {
+            Some(turn) if poa.processing.etherealizes() => {
                 turn.call(|| incarnation.etherealize(id, cleanup, remaining));
             }
-        } else {
             // Its destructor is the user's.
-            let _ = catch_unwind(AssertUnwindSafe(|| incarnation.forget()));
+            _ => {
+                let _ = catch_unwind(AssertUnwindSafe(|| incarnation.forget()));
+            }
         }
+        drop(turn);
         if let Some(ObjectKey::Named { adapter, id }) = ObjectKey::parse(&key) {
             self.ids.remove(adapter.path, id);
         }

@@ -134,10 +134,14 @@ impl<'c> Local<'c> {
         pool: &mut ReusePool,
     ) -> Result<Result<Outcome, SystemException>, NotServed> {
         reply.clear();
-        let (object, placement) = self.find()?;
-        let _native = placement.enter();
-        let _current = current::during_upcall(placement.current, object.transform.as_ref());
-        Ok(self.run(&object, arguments, reply, pool))
+        let outcome = {
+            let (object, placement) = self.find()?;
+            let _native = placement.enter();
+            let _current = current::during_upcall(placement.current, object.transform.as_ref());
+            self.run(&object, arguments, reply, pool)
+        };
+        // A servant that answers later does not keep its object in use.
+        Ok(answered(outcome, reply))
     }
 
     #[inline(always)]
@@ -275,7 +279,7 @@ impl<'c> Local<'c> {
         let end = match ready {
             Err(end) => end,
             Ok(()) => {
-                let result = self.run(&object, arguments, reply, pool);
+                let result = answered(self.run(&object, arguments, reply, pool), reply);
                 ServerEnd::of(result, self.two_way.then(|| self.reader(reply)))
             }
         };
@@ -298,10 +302,19 @@ impl<'c> Local<'c> {
         let mut upcall = Upcall::new(self.operation, arguments, results, 1, self.two_way, pool);
         upcall.set_origin(self);
         let result = run_servant(&*object.servant, &mut upcall);
-        match upcall.concluded(result) {
-            Ok(Outcome::Deferred) => collocated_reply::wait(reply),
-            outcome => outcome,
-        }
+        upcall.concluded(result)
+    }
+}
+
+/// Waits for the answer if the servant gives it later.
+#[inline(always)]
+fn answered(
+    outcome: Result<Outcome, SystemException>,
+    reply: &mut Vec<u8>,
+) -> Result<Outcome, SystemException> {
+    match outcome {
+        Ok(Outcome::Deferred) => collocated_reply::wait(reply),
+        outcome => outcome,
     }
 }
 

@@ -8,13 +8,13 @@ use punctual::{
 };
 use punctual_fixtures::{
     eventually,
-    later::{DeskRef, NightDeskRef},
+    later::DeskRef,
     peer::Peer,
     server::Profile,
     wire::{CANCEL_REQUEST, COMMON},
 };
 
-use super::{Clerk, Office, PANIC, calls, refused};
+use super::{Office, PANIC, Twice, calls, refused};
 
 #[test]
 fn a_dropped_handler_answers() {
@@ -213,31 +213,25 @@ fn a_collocated_caller_waits_no_longer_than_its_timeout() {
     assert!(!response.respond(Ok(2)));
 }
 
-/// The request has been executed as far as its adapter is concerned: destroying it waits for no answer.
+/// The request has been executed as far as its object is concerned: nothing waits for its answer.
 #[test]
 fn an_answer_is_sent_after_its_object_and_its_adapter_have_ended() {
-    let office = Office::open();
-    let root = office.orb.root_poa();
-    let desks = root.find("desks").unwrap();
+    let limits = Limits::default().deactivation(Duration::from_secs(5));
+    let office = Office::with(limits, |pool| pool);
+    let desks = office.orb.root_poa().find("desks").unwrap();
     thread::scope(|scope| {
-        let there = office.desk.twice_async(1);
-        let (_, first) = office.pile.one();
+        let there = office.desk.twice_async(3);
+        let here = scope.spawn(|| office.own.twice(4));
+        let mut pending = office.pile.twice(2);
+        // It would be in use until the time is over if it waited.
         desks.deactivate(&office.own).unwrap();
-        assert!(first.is_awaited() && first.respond(Ok(2)), "after its object");
-        assert_eq!(there.wait(), Ok(2));
-        let again: NightDeskRef = desks.activate(Clerk(office.pile.clone())).unwrap();
-        let again: NightDeskRef = office.client.resolve(&again.as_object().to_ior()).unwrap();
-        let here: NightDeskRef = office.orb.resolve(&again.as_object().to_ior()).unwrap();
-        let there = again.twice_async(3);
-        let here = scope.spawn(move || here.twice(4));
-        let pending = office.pile.twice(2);
+        let answer = |(value, response): Twice| {
+            assert!(response.is_awaited());
+            assert!(response.respond(Ok(2 * value)));
+        };
+        answer(pending.pop().unwrap());
         desks.destroy().unwrap();
-        for (value, response) in pending {
-            assert!(
-                response.is_awaited() && response.respond(Ok(2 * value)),
-                "after its adapter"
-            );
-        }
+        answer(pending.pop().unwrap());
         assert_eq!((there.wait(), here.join().unwrap()), (Ok(6), Ok(8)));
     });
     assert_eq!(office.seen().unanswered, 0);
