@@ -23,8 +23,8 @@ fn contradictions_are_named() {
         ),
         (
             |pool| pool.lane(priority(LOW), 1).lane(priority(LOW), 1),
-            "lane 10922",
-            "same priority",
+            "two lanes",
+            "the priority 10922",
         ),
         (
             |pool| pool.lane_with(LaneSpec::new(priority(LOW)).threads(0).dynamic_threads(5)),

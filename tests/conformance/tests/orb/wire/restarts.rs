@@ -210,7 +210,8 @@ fn a_server_has_started_when_it_runs_or_its_time_is_over() {
     server.orb.root_poa().find("lasting").unwrap().destroy().unwrap();
     let starting = remote.twice(1).unwrap_err();
     assert_eq!(starting.minor, Minor::SERVER_STARTING);
-    assert!(starting.to_string().contains(&format!(":{port}: ")), "{starting}");
+    let place = format!(":{port} in `twice`: ");
+    assert!(starting.to_string().contains(&place), "{starting}");
     let runner = thread::spawn({
         let orb = orb.clone();
         move || orb.run()
