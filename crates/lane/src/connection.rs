@@ -107,7 +107,7 @@ impl<H: ConnectionData> Connection<H> {
     /// Resets the mark that the connection was used.
     pub(crate) fn clear_used(&self) {
         // While a thread reads, the connection is in use.
-        if let Some(mut inbound) = self.inbound.try_lock() {
+        if let Some(mut inbound) = self.inspect() {
             inbound.used = false;
         }
     }
@@ -116,7 +116,7 @@ impl<H: ConnectionData> Connection<H> {
     /// owed. If so, and if callers share the connection, no further call begins.
     pub(crate) fn is_unused(&self) -> bool {
         // A thread that reads it uses it; that includes the thread that it is dedicated to.
-        let Some(inbound) = self.inbound.try_lock() else {
+        let Some(inbound) = self.inspect() else {
             return false;
         };
         self.idleness_of(&inbound) == Idleness::Unused
@@ -124,14 +124,14 @@ impl<H: ConnectionData> Connection<H> {
     }
 
     pub(crate) fn idleness(&self) -> Idleness {
-        let inbound = self.inbound.try_lock();
+        let inbound = self.inspect();
         inbound.map_or(Idleness::Busy, |inbound| self.idleness_of(&inbound))
     }
 
     /// Whether nothing is served, and the peer has not completed a message or not read a reply for long, as
     /// part of the time that it has for that: it may only want to hold its place.
     pub(crate) fn is_stalled(&self, now: Instant, completion: Duration) -> bool {
-        let Some(inbound) = self.inbound.try_lock().filter(|_| !self.state.is_in_service()) else {
+        let Some(inbound) = self.inspect().filter(|_| !self.state.is_in_service()) else {
             return false;
         };
         let limit = match self.state.ended_requests() {
@@ -179,7 +179,7 @@ impl<H: ConnectionData> Connection<H> {
             }
         }
         // A thread that reads from it now may begin a message.
-        let Some(mut inbound) = self.inbound.try_lock() else {
+        let Some(mut inbound) = self.inspect() else {
             return Progress::Incomplete;
         };
         if let Err(refused) = inbound.protocol.handle_timeout(now) {
@@ -198,7 +198,7 @@ impl<H: ConnectionData> Connection<H> {
 
     /// Frees the buffers of its receive side that hold nothing. `false`: a thread is reading now.
     pub(crate) fn release(&self) -> bool {
-        let Some(mut inbound) = self.inbound.try_lock() else {
+        let Some(mut inbound) = self.inspect() else {
             return false;
         };
         inbound.protocol.release();

@@ -388,7 +388,7 @@ impl<H: RequestHandler> ConnectionTable<H> {
     pub(crate) fn adopt(&self, adopt: impl Fn(&Connection<H>) -> bool) -> Option<Arc<Connection<H>>> {
         self.find(|connection| {
             // A thread that reads it now waits for it in the poller next, and it can be adopted another time.
-            let _claim = connection.try_claim()?;
+            let _claim = connection.inspect()?;
             if !adopt(connection) {
                 return None;
             }

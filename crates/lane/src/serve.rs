@@ -213,10 +213,13 @@ impl<H: ServingSlot> Worker<'_, H> {
         connection.state.begin_request();
         drop(inbound);
         let others = self.lane.is_shared();
-        let rest = Readiness {
+        let mut rest = Readiness {
             readable: false,
             ..*readiness
         };
+        // Threads that were woken for the next request meanwhile rely on this one, which may serve for long.
+        connection.add_missed(&mut rest);
+        let more = more || rest.readable;
         if more && others {
             self.lane.hand_over(connection, rest);
         }
@@ -232,7 +235,10 @@ impl<H: ServingSlot> Worker<'_, H> {
         if connection.state.is_congested() && !connection.accepts_more() || more && others {
             return Flow::Break(AfterServing::Keep);
         }
-        continue_if_ready(connection, more, readiness)
+        readiness.peer_closed |= rest.peer_closed;
+        let flow = continue_if_ready(connection, more, readiness);
+        readiness.readable |= rest.readable;
+        flow
     }
 
     /// Counts part of a message as work without service, and releases the connection.

@@ -3,6 +3,7 @@
 
 use std::{
     io,
+    ops::{Deref, DerefMut},
     sync::atomic::Ordering,
     time::{Duration, Instant},
 };
@@ -158,9 +159,12 @@ impl<H: ConnectionData> Connection<H> {
         self.missed.fetch_or(READABLE | peer_closed, Ordering::SeqCst);
     }
 
-    /// Claims the right to read if no thread has it; a thread that has it is not notified.
-    pub(crate) fn try_claim(&self) -> Option<PiMutexGuard<'_, Inbound>> {
-        self.inbound.try_lock()
+    /// Claims the right to read if no thread has it, to look at the receive side without reading.
+    pub(crate) fn inspect(&self) -> Option<Inspected<'_, H>> {
+        Some(Inspected {
+            inbound: self.inbound.try_lock()?,
+            _missed: ReportMissed(self),
+        })
     }
 
     /// Claims the right to read for the thread that the connection is dedicated to: others hold the claim for
@@ -176,6 +180,39 @@ impl<H: ConnectionData> Connection<H> {
             let missed = self.missed.swap(0, Ordering::SeqCst);
             readiness.readable |= missed != 0;
             readiness.peer_closed |= missed & PEER_CLOSED != 0;
+        }
+    }
+}
+
+/// Receive side of a connection that a thread looks at without reading. A thread that is woken for the
+/// connection meanwhile cannot claim it, so that its event is reported once more afterwards.
+pub(crate) struct Inspected<'c, H: ConnectionData> {
+    inbound: PiMutexGuard<'c, Inbound>,
+    /// Dropped after the claim.
+    _missed: ReportMissed<'c, H>,
+}
+
+impl<H: ConnectionData> Deref for Inspected<'_, H> {
+    type Target = Inbound;
+
+    fn deref(&self) -> &Inbound {
+        &self.inbound
+    }
+}
+
+impl<H: ConnectionData> DerefMut for Inspected<'_, H> {
+    fn deref_mut(&mut self) -> &mut Inbound {
+        &mut self.inbound
+    }
+}
+
+struct ReportMissed<'c, H: ConnectionData>(&'c Connection<H>);
+
+impl<H: ConnectionData> Drop for ReportMissed<'_, H> {
+    fn drop(&mut self) {
+        // The mark stays for the thread that is woken then.
+        if self.0.missed.load(Ordering::SeqCst) != 0 {
+            self.0.report_again();
         }
     }
 }

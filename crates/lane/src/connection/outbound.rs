@@ -196,6 +196,19 @@ impl<H: ConnectionData> Connection<H> {
             .modify(self.stream(), self.token, interest, Trigger::Edge);
     }
 
+    /// Lets the poller report again what is ready now.
+    #[cold]
+    pub(super) fn report_again(&self) {
+        if self.state.is_closed_or_dedicated() {
+            return;
+        }
+        let _outbound = self.outbound.lock();
+        self.wait_for(match self.state.is_congested() {
+            true => Interest::READ_WRITE,
+            false => Interest::READ,
+        });
+    }
+
     /// Continues to send what is kept. `true`: everything has been sent, so requests may be read again.
     pub(crate) fn flush(&self) -> io::Result<bool> {
         if !self.state.is_congested() {
