@@ -5,6 +5,7 @@ mod blocking;
 mod borrowing;
 mod borrowing_from_queues;
 mod destroying;
+mod during_reads;
 mod dynamic;
 mod fairness;
 mod idle_connections;

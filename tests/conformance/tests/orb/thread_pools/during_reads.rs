@@ -1,0 +1,135 @@
+//! Requests that arrive while a thread reads the one before them, over the same connection.
+
+use std::{
+    io,
+    os::fd::BorrowedFd,
+    sync::{
+        Mutex,
+        mpsc::{Receiver, Sender, channel},
+    },
+    thread,
+    time::Duration,
+};
+
+use punctual::{
+    Completion, NetworkPriority, ObjectRef, Orb, SchedulingClass, SystemException,
+    SystemExceptionKind as Kind,
+    any::Any,
+    dynamic::{DynamicServant, RequestError, Upcall},
+    transport::{Layer, Layered, Origin, Side, Stream, Tcp},
+};
+use punctual_fixtures::{
+    peer::Peer,
+    server::Profile,
+    wire::{COMMON, REPLY},
+};
+
+/// Time that each read of the server takes, in which another thread is woken.
+const READ: Duration = Duration::from_millis(50);
+
+struct SlowReads;
+
+struct Slow(Box<dyn Stream>);
+
+impl Layer for SlowReads {
+    fn wrap(&self, stream: Box<dyn Stream>, _: Side) -> io::Result<Box<dyn Stream>> {
+        Ok(Box::new(Slow(stream)))
+    }
+}
+
+impl Stream for Slow {
+    fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.0.read(buffer)?;
+        thread::sleep(READ);
+        Ok(count)
+    }
+
+    fn write(&self, octets: &[u8]) -> io::Result<usize> {
+        self.0.write(octets)
+    }
+
+    fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
+        self.0.set_nonblocking(nonblocking)
+    }
+
+    fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        self.0.set_timeout(timeout)
+    }
+
+    fn wait_readable(&self, timeout: Duration) -> io::Result<bool> {
+        self.0.wait_readable(timeout)
+    }
+
+    fn shutdown(&self) {
+        self.0.shutdown();
+    }
+
+    fn set_network_priority(&self, priority: NetworkPriority) -> io::Result<()> {
+        self.0.set_network_priority(priority)
+    }
+
+    fn origin(&self) -> Origin {
+        self.0.origin()
+    }
+
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        Stream::as_fd(&*self.0)
+    }
+}
+
+/// The operation `wait` returns after a call of `go`.
+struct Pair(Mutex<Receiver<()>>, Mutex<Sender<()>>);
+
+impl DynamicServant for Pair {
+    fn repository_id(&self) -> String {
+        "IDL:Pair:1.0".into()
+    }
+
+    fn invoke(&self, request: &mut Upcall<'_, '_>) -> Result<Vec<Any>, RequestError> {
+        let done = match request.operation() {
+            "wait" => self
+                .0
+                .lock()
+                .unwrap()
+                .recv_timeout(Duration::from_secs(10))
+                .is_ok(),
+            _ => self.1.lock().unwrap().send(()).is_ok(),
+        };
+        match done {
+            true => Ok(Vec::new()),
+            false => Err(SystemException::new(Kind::Timeout, 0, Completion::Yes).into()),
+        }
+    }
+}
+
+#[test]
+fn another_thread_serves_what_arrives_during_a_read() {
+    let orb = Orb::builder()
+        .transport(Layered::new(Tcp, SlowReads))
+        .listen("iiop://127.0.0.1:0")
+        .scheduling_class(SchedulingClass::Other)
+        .lock_memory(false)
+        .build()
+        .unwrap();
+    let pool = orb.threadpool().threads(2).build().unwrap();
+    let poa = orb.root_poa().child("pair").threadpool(&pool).build().unwrap();
+    let (sender, receiver) = channel();
+    let object: ObjectRef = poa
+        .activate(Pair(Mutex::new(receiver), Mutex::new(sender)))
+        .unwrap();
+    let profile = Profile::of(&object);
+    let mut peer = Peer::connect(profile.port);
+    peer.send(&COMMON.request(1, &profile.key, "wait", |body| body));
+    thread::sleep(READ / 2);
+    peer.send(&COMMON.request(2, &profile.key, "go", |body| body));
+    for _ in 0..2 {
+        let reply = peer.receive().expect("a reply");
+        assert_eq!(reply.message_type, REPLY);
+        assert_eq!(
+            reply.reply().status,
+            0,
+            "the request waited for the end of the upcall"
+        );
+    }
+    orb.shutdown_and_wait().unwrap();
+}
