@@ -35,7 +35,7 @@ pub struct Any {
     /// The encoded value, in the byte order of this machine.
     pub(crate) octets: Vec<u8>,
     /// Offset of the value in the octets: alignment counts from their start.
-    pub(crate) start: usize,
+    pub(crate) start: u8,
     /// Code set of the text in the value: UTF-8, unless a `char` in it takes more than one octet there.
     pub(crate) char_set: CharSet,
 }
@@ -181,8 +181,8 @@ impl Any {
     pub fn view(&self) -> AnyView<'_> {
         AnyView {
             type_code: self.type_code.view(),
-            place: self.decoder().at(self.start).place(),
-            octets: &self.octets[self.start..],
+            place: self.decoder().at(self.start.into()).place(),
+            octets: &self.octets[self.start.into()..],
             passed: walk::Passed {
                 has_wide_char: self.char_set != CharSet::Utf8,
                 ..walk::Passed::default()

@@ -167,8 +167,9 @@ impl<'c, 'a> Found<'c, 'a> {
         any.char_set = self.char_set_of_copies();
         any.octets.clear();
         if self.has_form_of_copies() {
-            any.start = self.value.position() % ALIGNMENT;
-            any.octets.resize(any.start, 0);
+            let start = self.value.position() % ALIGNMENT;
+            any.start = start as u8;
+            any.octets.resize(start, 0);
             any.octets.extend_from_slice(self.octets);
             return Ok(());
         }

@@ -74,10 +74,10 @@ impl Extent {
         }
     }
 
-    /// Returns the expected duration of one placement: 20 µs for a call.
+    /// Returns the expected duration of one placement: 400 ms for the start of processes, 20 µs for a call.
     fn of_placement(self) -> Duration {
         let calls = self.rounds as u64 * u64::from(self.calls) * Called::ALL.len() as u64;
-        Duration::from_micros(20 * calls) + Duration::from_secs(1)
+        Duration::from_micros(20 * calls) + Duration::from_millis(400)
     }
 }
 

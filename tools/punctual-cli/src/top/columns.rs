@@ -25,8 +25,8 @@ pub const COLUMNS: &[Column<Lane, LaneChange>] = &[
     }),
     column("stack", 10, 9, |lane, _| stack(lane)),
     column("conns", 5, 6, |lane, _| lane.connections.to_string()),
-    column("calls/s", 8, 0, |_, change| format!("{:.0}", change.calls_per_s)),
-    column("p50", 7, 5, |_, change| times(change, |times| times.p50)),
+    column("calls/s", 7, 0, |_, change| format!("{:.0}", change.calls_per_s)),
+    column("p50", 6, 5, |_, change| times(change, |times| times.p50)),
     column("p99.9", 7, 3, |_, change| times(change, |times| times.p999)),
     column("max", 7, 2, |_, change| times(change, |times| times.max)),
     column("max ever", 8, 7, |lane, _| {
