@@ -17,7 +17,7 @@ use punctual_stub::{AsyncCall, OperationError};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use self::{delivery::Delivery, location::Location, ready::ReadyCalls};
-use crate::{Orb, OrbError, ThreadPool, configuration::Configuration, current, lane::Lane};
+use crate::{Orb, OrbError, ThreadPool, config::configuration::Configuration, current, pools::lane::Lane};
 
 /// Accepts asynchronous calls and runs their handlers with the results, like `sendc_op`. [`Orb::callbacks`]
 /// delivers to threads of the user, [`ThreadPool::callbacks`] to lanes.

@@ -10,7 +10,12 @@ use punctual_os::{Scheduling, SchedulingClass, scheduling};
 use punctual_stub::{ContextProperties, PolicyOverrides};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
-use crate::{client, configuration::Configuration, notice, object_transform::ObjectTransform, served_id};
+use crate::{
+    adapters::{object_transform::ObjectTransform, served_id},
+    client,
+    config::configuration::Configuration,
+    notice,
+};
 
 /// Real-time CORBA view of the calling thread, `RTCORBA::Current`.
 ///

@@ -15,21 +15,22 @@ use punctual_types::Priority;
 
 use crate::{
     ExpiredRequests, InvalidPolicy, OrbError, QueueLimits,
+    adapters::{core::PoaCore, defaults::PoaDefaults, endings::ObjectUpkeep, objects::Objects},
     client::{ClientCore, ClientParts, ConnectionCache},
-    configuration::Configuration,
-    endings::ObjectUpkeep,
-    lane::Lane,
-    lane_data::LaneData,
+    config::{
+        configuration::Configuration,
+        settings::{MappingSetting, OrbSettings},
+    },
     mutex::Mutexes,
     notice,
-    objects::Objects,
-    poa_core::PoaCore,
-    poa_defaults::PoaDefaults,
-    pool_info::{DEFAULT_POOL, check_protocols},
-    pools::{PoolCore, Pools},
+    pools::{
+        info::{DEFAULT_POOL, check_protocols},
+        lane::Lane,
+        lane_data::LaneData,
+        registry::{PoolCore, Pools},
+        unstarted_servers,
+    },
     server::{DeferredReplies, RequestDispatcher},
-    settings::{MappingSetting, OrbSettings},
-    unstarted_servers,
 };
 
 /// Parts of an ORB. Each part knows only those that it needs.

@@ -25,7 +25,9 @@ use punctual_os::Scheduling;
 use punctual_stub::{Interface, ObjectRef, Skeleton};
 use punctual_types::Priority;
 
-use crate::{OrbError, client::Reference, orb_core::OrbCore, poa_core::PoaCore, unstarted_servers};
+use crate::{
+    OrbError, adapters::core::PoaCore, client::Reference, orb_core::OrbCore, pools::unstarted_servers,
+};
 
 /// An object adapter: activates servants as objects, under its policies. `PortableServer::POA`,
 /// `RTPortableServer::POA`.

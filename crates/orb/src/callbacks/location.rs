@@ -7,7 +7,7 @@ use punctual_os::{Scheduling, scheduling};
 use punctual_types::Priority;
 
 use super::ready::{Continue, Ready, ReadyCalls};
-use crate::{configuration::Configuration, current, lane::Lane};
+use crate::{config::configuration::Configuration, current, pools::lane::Lane};
 
 /// A queue of calls that have ended, with the threads that run their handlers.
 #[derive(Clone)]

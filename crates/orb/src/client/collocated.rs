@@ -17,12 +17,15 @@ use super::{
     reference::Reference, route::Route,
 };
 use crate::{
-    PoaManagerState, PriorityModel, current,
+    PoaManagerState, PriorityModel,
+    adapters::{
+        core::PoaCore,
+        object_search::{Search, not_serving},
+    },
+    current,
     interception::{
         AddedContexts, CallKind, Contexts, SeenRequest, ServerEnd, ServerFlow, ServerRequest, enter_slots,
     },
-    object_search::{Search, not_serving},
-    poa_core::PoaCore,
     server::{ActiveObject, Demultiplexed, Placement, run_servant},
 };
 

@@ -25,7 +25,7 @@ use super::{
     connection_key::{Band, ConnectionKey, Purpose},
     endpoint::Endpoint,
 };
-use crate::{Limits, unstarted_servers};
+use crate::{Limits, pools::unstarted_servers};
 
 /// Serves the lane of the calling thread until the stream is readable; `false`: the deadline has passed.
 /// `None`: the thread serves no lane.

@@ -9,7 +9,10 @@ use punctual_giop::Profile;
 use punctual_stub::PolicyOverrides;
 
 use super::{connection_cache::ConnectionCache, endpoint::Endpoints, policies::OrbPolicies};
-use crate::{configuration::Configuration, interception::Interceptors, objects::Objects, pools::Pools};
+use crate::{
+    adapters::objects::Objects, config::configuration::Configuration, interception::Interceptors,
+    pools::registry::Pools,
+};
 
 /// Client side of an ORB.
 pub(crate) struct ClientCore {

@@ -26,7 +26,7 @@ use super::{
     request::RequestEncoding,
     route::Route,
 };
-use crate::{WaitStrategy, lane::BlockedThread, server::RequestDispatcher};
+use crate::{WaitStrategy, pools::lane::BlockedThread, server::RequestDispatcher};
 
 /// A connection with a reply in its buffer.
 pub(super) type Replied<B> = (Box<PooledConnection>, MessageHeader, B);

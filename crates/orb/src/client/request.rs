@@ -12,7 +12,7 @@ use punctual_types::{Completion, Detail, Minor, Priority, SystemException};
 
 use super::{call_context::CallContext, connection::ClientConnection, reference::Reference, route::Route};
 use crate::{
-    bidirectional::listen_points,
+    config::bidirectional::listen_points,
     interception::{AddedContexts, with_contexts},
 };
 

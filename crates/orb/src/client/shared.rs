@@ -32,10 +32,12 @@ use super::{
 };
 use crate::{
     ConnectionMode, WaitStrategy,
-    accepted_priorities::Origin,
     bound_band::BoundBand,
     current,
-    lane::{BlockedThread, Lane, ReplyLane, SharedConnection},
+    pools::{
+        accepted_priorities::Origin,
+        lane::{BlockedThread, Lane, ReplyLane, SharedConnection},
+    },
     server::RequestDispatcher,
 };
 

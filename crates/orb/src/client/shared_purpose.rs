@@ -10,7 +10,7 @@ use super::{
     connection_key::{ConnectionKey, Purpose},
     endpoint::Cancellation,
 };
-use crate::unstarted_servers;
+use crate::pools::unstarted_servers;
 
 /// Calls that may share a connection.
 pub(crate) enum SharedPurpose {

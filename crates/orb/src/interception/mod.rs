@@ -26,7 +26,7 @@ use std::sync::{
 
 use punctual_types::SystemException;
 
-use crate::poa_core::PoaCore;
+use crate::adapters::core::PoaCore;
 
 pub use client::{ClientRequestInfo, ClientRequestInterceptor};
 pub use interrupt::Interrupt;

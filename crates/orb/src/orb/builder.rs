@@ -14,9 +14,9 @@ use super::{
 };
 use crate::{
     BidirectionalRule, Endpoint, Inspection, Limits, OnExcess, OrbError, Peers, PriorityModel, WaitStrategy,
+    config::settings::{MappingSetting, OrbSettings},
     notice,
     orb_core::OrbCore,
-    settings::{MappingSetting, OrbSettings},
 };
 
 /// Builder of an [`Orb`].

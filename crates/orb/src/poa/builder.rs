@@ -12,16 +12,20 @@ use super::{Poa, bound::Bound, notices};
 use crate::{
     AnyServant, InvalidPolicy, OnExcess, OrbError, Peers, PoaManager, PriorityModel, QueueLimits,
     ServantActivator, ServantLocator, ThreadPool,
-    accepted_priorities::AcceptedPriorities,
-    default_servant::DefaultServant,
-    limits::checked_queue_limits,
+    adapters::{
+        core::PoaCore,
+        default_servant::DefaultServant,
+        defaults::PoaDefaults,
+        manager::ManagerCore,
+        policies::PoaPolicies,
+        request_processing::{RequestProcessing, ServantSource},
+    },
+    config::limits::checked_queue_limits,
     orb_core::OrbCore,
-    poa_core::PoaCore,
-    poa_defaults::PoaDefaults,
-    poa_manager::ManagerCore,
-    poa_policies::PoaPolicies,
-    pool_info::{DEFAULT_POOL, PoolInfo},
-    request_processing::{RequestProcessing, ServantSource},
+    pools::{
+        accepted_priorities::AcceptedPriorities,
+        info::{DEFAULT_POOL, PoolInfo},
+    },
 };
 
 /// Builder of a [`Poa`], from [`Poa::child`].

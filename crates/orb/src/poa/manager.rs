@@ -6,8 +6,10 @@ use punctual_lane::QueueLimits;
 
 use super::Poa;
 use crate::{
-    OrbError, PoaManagerState, limits::checked_queue_limits, orb_core::OrbCore, poa_core::PoaCore,
-    poa_manager::ManagerCore,
+    OrbError, PoaManagerState,
+    adapters::{core::PoaCore, manager::ManagerCore},
+    config::limits::checked_queue_limits,
+    orb_core::OrbCore,
 };
 
 /// Controls whether adapters serve their requests: `PortableServer::POAManager`. From [`Poa::manager`].

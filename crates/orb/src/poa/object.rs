@@ -5,7 +5,7 @@ use punctual_stub::{Interface, Skeleton};
 use punctual_types::Priority;
 
 use super::Poa;
-use crate::{AnyServant, OrbError, poa_core::agreed_priority};
+use crate::{AnyServant, OrbError, adapters::core::agreed_priority};
 
 /// Object in the making; from [`Poa::object`].
 ///

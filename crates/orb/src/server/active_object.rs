@@ -13,8 +13,11 @@ use punctual_types::{
 };
 
 use crate::{
-    PriorityModel, accepted_priorities::Origin, configuration::Configuration, current,
-    incarnation::Incarnation, lane_data::LaneContext, object_transform::ObjectTransform, poa_core::PoaCore,
+    PriorityModel,
+    adapters::{core::PoaCore, incarnation::Incarnation, object_transform::ObjectTransform},
+    config::configuration::Configuration,
+    current,
+    pools::{accepted_priorities::Origin, lane_data::LaneContext},
 };
 
 /// Object that requests can reach.
@@ -24,7 +27,7 @@ pub(crate) struct ActiveObject {
     pub(crate) incarnation: Option<Incarnation>,
     pub(crate) poa: Arc<PoaCore>,
     /// Priority model of its adapter, with the object's own priority if it has one. Objects for which it
-    /// stands in may have other priorities: [`Search`](crate::object_search::Search) has theirs.
+    /// stands in may have other priorities: [`Search`](crate::adapters::object_search::Search) has theirs.
     pub(crate) model: Option<PriorityModel>,
     /// Transform that its adapter applies to incoming and outgoing priorities.
     pub(crate) transform: Option<Arc<ObjectTransform>>,

@@ -9,7 +9,10 @@ use punctual_types::{
 };
 
 use super::ActiveObject;
-use crate::{PriorityModel, accepted_priorities::Origin, lane_data::LaneContext};
+use crate::{
+    PriorityModel,
+    pools::{accepted_priorities::Origin, lane_data::LaneContext},
+};
 
 /// Binds the connection from `origin`, accepted by `lane`, to the band in the request's service context.
 /// Fails with MARSHAL or BAD_PARAM if the band is missing or malformed; with INV_POLICY if the object's

@@ -22,8 +22,8 @@ use self::{
 };
 use super::serving::Serving;
 use crate::{
-    ExpiredRequests, configuration::Configuration, current, interception::AddedContexts,
-    lane_data::DeferredRequests,
+    ExpiredRequests, config::configuration::Configuration, current, interception::AddedContexts,
+    pools::lane_data::DeferredRequests,
 };
 
 mod pending_reply;

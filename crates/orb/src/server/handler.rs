@@ -23,12 +23,14 @@ use super::{
     serving::{NotCalled, Serving},
 };
 use crate::{
-    accepted_priorities::Origin,
+    adapters::turn,
     bound_band::BoundBand,
     client::{self, Permit, SharedPurpose},
     current,
-    lane_data::{LaneContext, LaneData},
-    turn,
+    pools::{
+        accepted_priorities::Origin,
+        lane_data::{LaneContext, LaneData},
+    },
 };
 
 thread_local! {

@@ -9,7 +9,7 @@ use punctual_giop::{LocateRequestHeader, LocateStatus, MessageType, MessageWrite
 use punctual_lane::{MessageError, RequestMessage};
 
 use super::{Demultiplexed, RequestDispatcher};
-use crate::lane_data::LaneContext;
+use crate::pools::lane_data::LaneContext;
 
 /// Writes the location of an object: here, at the reference published for the key or created for the object's
 /// own pool, or unknown.

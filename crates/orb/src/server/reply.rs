@@ -10,7 +10,7 @@ use punctual_types::{Completion, Priority, SystemException, SystemExceptionKind}
 use punctual_lane::{Disposition, MessageError, NotExecuted};
 
 use super::RequestDispatcher;
-use crate::lane_data::LaneContext;
+use crate::pools::lane_data::LaneContext;
 
 /// Starts a reply with the header of a successful one.
 #[inline(always)]

@@ -20,11 +20,13 @@ use super::{
 };
 use crate::{
     PoaManagerState, PriorityModel,
-    any_servant::no_object,
+    adapters::{
+        any_servant::no_object,
+        core::PoaCore,
+        object_search::{Search, not_serving},
+    },
     current,
-    lane_data::LaneContext,
-    object_search::{Search, not_serving},
-    poa_core::PoaCore,
+    pools::lane_data::LaneContext,
 };
 
 /// Request that is being served.

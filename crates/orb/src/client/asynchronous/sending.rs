@@ -23,7 +23,7 @@ use crate::{
     },
     current,
     interception::ClientEnd,
-    lane::{Lane, ReplyLane, SharedConnection},
+    pools::lane::{Lane, ReplyLane, SharedConnection},
 };
 
 /// A request that waits for its reply; dropped before that, it is cancelled.

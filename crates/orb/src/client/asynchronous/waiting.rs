@@ -15,7 +15,7 @@ use crate::{
         attempts::Attempt, call_context::CallContext, call_frame::CallFrame, reference::Reference,
         reply::ReplyView, shared::serve_until_over,
     },
-    lane::{BlockedThread, Lane, SharedConnection},
+    pools::lane::{BlockedThread, Lane, SharedConnection},
 };
 
 /// A call that has been polled.

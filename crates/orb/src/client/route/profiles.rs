@@ -17,7 +17,7 @@ use punctual_transport::{Reach, Transport, host_id};
 use punctual_types::{Minor, SystemException, SystemExceptionKind};
 
 use super::{Addressing, Route, RoutedEndpoint, error};
-use crate::{client::core::ClientCore, profiles::TAG_HOST};
+use crate::{adapters::profiles::TAG_HOST, client::core::ClientCore};
 
 impl Route {
     /// Reads the profiles whose protocols this ORB has.

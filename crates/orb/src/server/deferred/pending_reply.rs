@@ -15,7 +15,7 @@ use super::super::{
 };
 use crate::{
     Limits,
-    configuration::Configuration,
+    config::configuration::Configuration,
     interception::{AddedContexts, with_contexts},
 };
 

@@ -10,7 +10,7 @@ use super::{
     DeferredReplies,
     pending_reply::{PendingReply, ReplyMemory},
 };
-use crate::configuration::Configuration;
+use crate::config::configuration::Configuration;
 
 /// Place of one deferred request; used again for another one when its handler no longer exists.
 pub(super) struct Slot {

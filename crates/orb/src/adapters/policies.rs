@@ -10,7 +10,7 @@ use punctual_types::{Priority, PriorityBand};
 
 use crate::{
     PriorityModel, QueueLimits,
-    accepted_priorities::{AcceptedPriorities, Origin},
+    pools::accepted_priorities::{AcceptedPriorities, Origin},
 };
 
 /// Policies of an object adapter.

@@ -2,7 +2,10 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use crate::{AnyServant, poa_core::PoaCore, request_processing::Incarnate};
+use crate::{
+    AnyServant,
+    adapters::{core::PoaCore, request_processing::Incarnate},
+};
 
 /// The servant of an object whose servant activator learns of its end.
 pub(crate) struct Incarnation {

@@ -9,7 +9,7 @@ use std::{
 use punctual_os::{PiCondvar, PiMutex, lock};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
-use crate::{client::Endpoint, pool_info::PoolInfo};
+use crate::{client::Endpoint, pools::info::PoolInfo};
 
 /// Time within which another thread must call `run`.
 const TIMEOUT: Duration = Duration::from_secs(5);

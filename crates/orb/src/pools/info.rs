@@ -10,7 +10,7 @@ use punctual_os::PiMutex;
 use punctual_transport::{ProtocolPolicy, Transport};
 use punctual_types::Priority;
 
-use crate::{InvalidPolicy, OrbError, accepted_priorities::Origin, poa_policies::PoaPolicies};
+use crate::{InvalidPolicy, OrbError, adapters::policies::PoaPolicies, pools::accepted_priorities::Origin};
 
 /// Number of the pool whose threads call `Orb::run`.
 pub(crate) const DEFAULT_POOL: u32 = 0;

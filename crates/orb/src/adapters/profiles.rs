@@ -7,7 +7,7 @@ use punctual_giop::{
 };
 use punctual_transport::{Reach, Transport, host_id};
 
-use crate::pool_info::PoolEndpoint;
+use crate::pools::info::PoolEndpoint;
 
 /// Punctual's component in the profiles of protocols that do not leave the host: the [`host_id`].
 pub(crate) const TAG_HOST: u32 = PUNCTUAL_ORB_TYPE + 1;

@@ -14,9 +14,11 @@ use punctual_types::Priority;
 use crate::{
     OrbError,
     client::is_same_address,
-    lane::Lane,
-    pool_info::{DEFAULT_POOL, LaneInfo, PoolInfo},
-    unstarted_servers,
+    pools::{
+        info::{DEFAULT_POOL, LaneInfo, PoolInfo},
+        lane::Lane,
+        unstarted_servers,
+    },
 };
 
 /// Thread pools of an ORB.

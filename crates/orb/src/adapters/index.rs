@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use arc_swap::ArcSwapOption;
 
-use crate::poa_core::PoaCore;
+use crate::adapters::core::PoaCore;
 
 /// Adapters that requests for objects which are not active are checked against.
 #[derive(Default)]

@@ -12,8 +12,10 @@ use punctual_types::SystemException;
 
 use crate::{
     AnyServant, Declined, PoaManagerState,
-    poa_manager::{ManagerCore, ServingPool},
-    turn::Turn,
+    adapters::{
+        manager::{ManagerCore, ServingPool},
+        turn::Turn,
+    },
 };
 
 /// How an adapter finds the servant of a request, and whether it serves requests at all.

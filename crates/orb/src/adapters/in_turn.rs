@@ -6,9 +6,11 @@ use std::{
 };
 
 use crate::{
+    adapters::{
+        objects::Objects,
+        turn::{NoTurn, Turn},
+    },
     current,
-    objects::Objects,
-    turn::{NoTurn, Turn},
 };
 
 /// The calling thread's turn, until this is dropped.

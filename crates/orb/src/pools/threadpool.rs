@@ -23,14 +23,15 @@ pub use self::{
 use crate::{
     ExpiredRequests, LaneStatistics, OrbError, QueueLimits,
     client::ConnectionCache,
-    current,
-    lane::Lane,
-    lane_data::LaneData,
-    limits::checked_queue_limits,
-    notice,
+    config::limits::checked_queue_limits,
+    current, notice,
     orb_core::OrbCore,
-    pool_info::PoolInfo,
-    pools::{PoolCore, infos},
+    pools::{
+        info::PoolInfo,
+        lane::Lane,
+        lane_data::LaneData,
+        registry::{PoolCore, infos},
+    },
     server::DeferredReplies,
 };
 

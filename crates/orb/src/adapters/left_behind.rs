@@ -7,7 +7,7 @@ use std::sync::{
 
 use punctual_os::PiMutex;
 
-use crate::poa_core::PoaCore;
+use crate::adapters::core::PoaCore;
 
 /// The deactivated objects of servant activators that no thread waits for.
 #[derive(Default)]

@@ -15,14 +15,16 @@ use punctual_types::Priority;
 
 use crate::{
     AnyServant, Limits, OrbError, PriorityModel, QueueLimits,
-    adapter_index::AdapterIndex,
+    adapters::{
+        core::{PoaCore, id_of_slot},
+        departures::Departures,
+        incarnation::{Incarnation, Sharers},
+        index::AdapterIndex,
+        left_behind::Endings,
+        object_ids::ObjectIds,
+        published::Published,
+    },
     current,
-    departures::Departures,
-    incarnation::{Incarnation, Sharers},
-    left_behind::Endings,
-    object_ids::ObjectIds,
-    poa_core::{PoaCore, id_of_slot},
-    published::Published,
     server::{ActiveObject, Demultiplexed},
     startup::Startup,
 };

@@ -10,8 +10,8 @@ use punctual_stub::PolicyOverrides;
 use punctual_transport::{ProtocolPolicy, Transport};
 
 use crate::{
-    BidirectionalRule, Endpoint, Limits, configuration::ValueFactories, interception::Interceptors,
-    poa_defaults::PoaDefaults,
+    BidirectionalRule, Endpoint, Limits, adapters::defaults::PoaDefaults,
+    config::configuration::ValueFactories, interception::Interceptors,
 };
 
 /// Settings of an ORB in the making.

@@ -17,17 +17,22 @@ use punctual_transport::ProtocolPolicy;
 use punctual_types::{Completion, Minor, Priority, PriorityBand, SystemException, SystemExceptionKind};
 
 use crate::{
-    AnyServant, OrbError, PriorityModel, adapter_path,
-    configuration::Configuration,
+    AnyServant, OrbError, PriorityModel,
+    adapters::{
+        adapter_path,
+        manager::ManagerCore,
+        object_transform::ObjectTransform,
+        partitioned_map::PartitionedMap,
+        policies::PoaPolicies,
+        profiles::profiles,
+        request_processing::{RequestProcessing, ServantSource},
+    },
+    config::configuration::Configuration,
     interception::AddedComponent,
-    lane_data::LaneContext,
-    object_transform::ObjectTransform,
-    partitioned_map::PartitionedMap,
-    poa_manager::ManagerCore,
-    poa_policies::PoaPolicies,
-    pool_info::{DEFAULT_POOL, PoolInfo},
-    profiles::profiles,
-    request_processing::{RequestProcessing, ServantSource},
+    pools::{
+        info::{DEFAULT_POOL, PoolInfo},
+        lane_data::LaneContext,
+    },
 };
 
 /// Internal state of an object adapter, shared by its objects.

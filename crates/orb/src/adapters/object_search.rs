@@ -8,12 +8,14 @@ use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
     Declined, PriorityModel,
-    adapter_path::names,
-    objects::Objects,
-    poa_core::PoaCore,
-    request_processing::{Incarnate, MakeAdapter, ServantSource},
+    adapters::{
+        adapter_path::names,
+        core::PoaCore,
+        objects::Objects,
+        request_processing::{Incarnate, MakeAdapter, ServantSource},
+        turn::NoTurn,
+    },
     server::{ActiveObject, Demultiplexed},
-    turn::NoTurn,
 };
 
 /// Result of [`Objects::search`].

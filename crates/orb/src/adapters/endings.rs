@@ -16,12 +16,15 @@ use punctual_poa::{ObjectKey, SlotId};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
-    OrbError, current,
-    in_turn::InTurn,
-    left_behind::Upkeep,
-    objects::Objects,
-    poa_core::{PoaCore, id_of_slot},
-    pools::Pools,
+    OrbError,
+    adapters::{
+        core::{PoaCore, id_of_slot},
+        in_turn::InTurn,
+        left_behind::Upkeep,
+        objects::Objects,
+    },
+    current,
+    pools::registry::Pools,
     server::ActiveObject,
 };
 

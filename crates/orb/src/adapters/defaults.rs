@@ -5,7 +5,7 @@ use std::sync::Arc;
 use punctual_sched::PriorityTransform;
 use punctual_types::{Priority, PriorityBand};
 
-use crate::{OnExcess, Peers, PriorityModel, pool_info::PoolInfo};
+use crate::{OnExcess, Peers, PriorityModel, pools::info::PoolInfo};
 
 /// Policies of the ORB, used by adapters whose builders do not set them.
 #[derive(Clone, Default)]

@@ -1,0 +1,27 @@
+//! State of object adapters: their objects, servants, policies, managers and ends. [`crate::poa`] has the
+//! operations that users call.
+
+pub(crate) mod adapter_path;
+pub(crate) mod any_servant;
+pub(crate) mod core;
+pub(crate) mod default_servant;
+pub(crate) mod defaults;
+pub(crate) mod departures;
+pub(crate) mod endings;
+pub(crate) mod in_turn;
+pub(crate) mod incarnation;
+pub(crate) mod index;
+pub(crate) mod invalid_policy;
+pub(crate) mod left_behind;
+pub(crate) mod manager;
+pub(crate) mod object_ids;
+pub(crate) mod object_search;
+pub(crate) mod object_transform;
+pub(crate) mod objects;
+pub(crate) mod partitioned_map;
+pub(crate) mod policies;
+pub(crate) mod profiles;
+pub(crate) mod published;
+pub(crate) mod request_processing;
+pub(crate) mod served_id;
+pub(crate) mod turn;
