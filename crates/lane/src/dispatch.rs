@@ -15,7 +15,7 @@ use punctual_types::Priority;
 
 use crate::{
     Disposition, Lane, LaneContext, MessageError, NotExecuted, RequestHandler, RequestMessage, ServingSlot,
-    connection::Connection, mode::Mode, worker::Worker,
+    connections::connection::Connection, threads::mode::Mode, worker::Worker,
 };
 
 /// How a request reached the thread that serves it.

@@ -9,7 +9,9 @@ use punctual_sched::NetworkPriorityMapping;
 use punctual_transport::Peer;
 use punctual_types::{Priority, SystemException};
 
-use crate::{ConnectionData, ConnectionId, LaneContext, NotExecuted, QueueLimits, connection::Connection};
+use crate::{
+    ConnectionData, ConnectionId, LaneContext, NotExecuted, QueueLimits, connections::connection::Connection,
+};
 
 /// Layer that handles the requests of lanes.
 ///

@@ -18,20 +18,25 @@ pub(crate) use self::borrowing::{Above, Below, Borrowing, Registration};
 use crate::{
     Acceptor, Acceptors, ConnectionStatistics, LaneConfig, LaneContext, LaneEndpoint, LaneError, LaneMode,
     LaneStatistics, QueueLimits, RequestHandler, ThreadStatistics,
-    accept_state::Accepting,
-    connection::{Connection, Readiness},
-    connection_table::ConnectionTable,
-    descriptors::DescriptorShare,
-    held_requests::HeldRequests,
-    lane_events::{DEFERRED, FIRST_ACCEPTOR, LaneEvents},
-    mode::Mode,
-    overhead_budget::OverheadBudget,
-    pending_work::PendingWork,
-    request_queue::{QueuedRequest, RequestQueue},
-    self_waits::SelfWaits,
-    tasks::Tasks,
-    threads::LaneThreads,
-    worker_buffers::WorkerBuffers,
+    accept::{descriptors::DescriptorShare, state::Accepting},
+    budgets::overhead_budget::OverheadBudget,
+    connections::{
+        connection::{Connection, Readiness},
+        table::ConnectionTable,
+    },
+    queue::{
+        held_requests::HeldRequests,
+        pending_work::PendingWork,
+        request_queue::{QueuedRequest, RequestQueue},
+        tasks::Tasks,
+    },
+    threads::{
+        lane_events::{DEFERRED, FIRST_ACCEPTOR, LaneEvents},
+        lane_threads::LaneThreads,
+        mode::Mode,
+        self_waits::SelfWaits,
+        worker_buffers::WorkerBuffers,
+    },
 };
 
 /// Acceptors, a poller, the connections and the threads of one lane.

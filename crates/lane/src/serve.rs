@@ -14,9 +14,11 @@ use punctual_os::PiMutexGuard;
 
 use crate::{
     CallEnd, NotExecuted, ServingSlot,
-    connection::{Connection, Inbound, Readiness, Received},
-    role::{Calls, Role},
-    serving_thread,
+    connections::{
+        connection::{Connection, Inbound, Readiness, Received},
+        role::{Calls, Role},
+    },
+    threads::serving_thread,
     worker::Worker,
 };
 

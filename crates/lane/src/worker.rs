@@ -11,11 +11,13 @@ use punctual_os::{Scheduling, poller::Event, scheduling};
 
 use crate::{
     Lane, ServingSlot,
-    connection::{Connection, Readiness},
-    lane_events::{CALL_TIMEOUT, CHORES, DEFERRED, DOORBELL, FIRST_ABOVE, FIRST_ACCEPTOR, LAST_ABOVE},
-    serving_thread,
-    thread_lifetime::RemainingLifetime,
-    worker_buffers::WorkerBuffers,
+    connections::connection::{Connection, Readiness},
+    threads::{
+        lane_events::{CALL_TIMEOUT, CHORES, DEFERRED, DOORBELL, FIRST_ABOVE, FIRST_ACCEPTOR, LAST_ABOVE},
+        lifetime::RemainingLifetime,
+        serving_thread,
+        worker_buffers::WorkerBuffers,
+    },
 };
 
 impl<H: ServingSlot> Lane<H> {

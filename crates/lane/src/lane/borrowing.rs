@@ -8,7 +8,7 @@ use std::sync::{
 use punctual_os::{Interest, PiMutex, Poller, Trigger};
 
 use super::Lane;
-use crate::{RequestHandler, request_queue::RequestQueue, worker_buffers::WorkerBuffers};
+use crate::{RequestHandler, queue::request_queue::RequestQueue, threads::worker_buffers::WorkerBuffers};
 
 /// Relations of a lane to the lanes that it lends threads to and borrows threads from.
 pub(crate) struct Borrowing<H: RequestHandler> {
