@@ -192,6 +192,7 @@ impl<'a> Parser<'a> {
                 _ => None,
             };
             let help = clause
+                .or_else(|| self.surplus_int())
                 .unwrap_or_else(|| "every definition ends with `;`, also after the closing `}`".to_owned());
             self.error(
                 Diagnostic::new(Code::Syntax, span, format!("`;` is missing after {after}"))
@@ -278,6 +279,19 @@ impl<'a> Parser<'a> {
             {
                 "write it first: `readonly attribute long value;`".to_owned()
             }
+            "out" if previous == "in" => "write `inout` as one word".to_owned(),
+            "void" if expected == "a type" => {
+                "`void` stands only for the result of an operation that has none".to_owned()
+            }
+            "char" if previous == "unsigned" => {
+                "an octet is `octet` or `uint8`; a character is `char`".to_owned()
+            }
+            "const" if expected == "a type" => "declare constants in a module or an interface".to_owned(),
+            "*" => "IDL has no pointers: text is `string`, and objects are passed by reference".to_owned(),
+            "&" => "IDL has no references: `out` and `inout` parameters return values".to_owned(),
+            "[" if expected.contains("identifier") => {
+                "the size follows the name, such as `long values[3]`".to_owned()
+            }
             "[" if expected.contains("`)`") => {
                 "declare the array with `typedef` above, and use that name here".to_owned()
             }
@@ -286,6 +300,11 @@ impl<'a> Parser<'a> {
             }
             word if TYPE_KEYWORDS.contains(&word) && previous == "," && expected.contains("identifier") => {
                 "end a member with `;`: after `,` follows another name of the same type".to_owned()
+            }
+            _ if expected == "`(`" && self.surplus_int().is_some() => return self.surplus_int(),
+            ";" if expected == "`(`" => {
+                "an operation has parentheses, such as `void stop()`; an attribute begins with `attribute`"
+                    .to_owned()
             }
             _ if is_keyword_here && previous == "optional" && expected.contains("identifier") => {
                 "there are no optional members: use a `sequence<long, 1>` or a union".to_owned()
@@ -319,6 +338,15 @@ impl<'a> Parser<'a> {
             }
             _ => return None,
         })
+    }
+
+    /// Suggested fix if the `int` of `long int` and the like was taken for a name.
+    fn surplus_int(&self) -> Option<String> {
+        let [.., size, int] = &self.tokens[..self.at] else {
+            return None;
+        };
+        let is_surplus = &*int.text == "int" && matches!(&*size.text, "short" | "long");
+        is_surplus.then(|| format!("remove `int`: in IDL the type is `{}`", size.text))
     }
 
     /// The `{` without a `}`: one that is closed by the `}` of an outer one, as their indentation shows, or

@@ -12,6 +12,7 @@ mod pragma;
 mod substitute;
 
 use std::collections::HashMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -144,12 +145,14 @@ impl Preprocessor<'_> {
             }
             Err(error) => self.report(Diagnostic {
                 labels: Vec::new(),
+                help: (error.kind() == ErrorKind::NotFound).then(|| {
+                    "check the path; a relative one is relative to the current directory".to_owned()
+                }),
                 ..Diagnostic::new(
                     Code::UnreadableFile,
                     Span::default(),
                     format!("cannot read `{}`: {error}", path.display()),
                 )
-                .with_help("check the path; a relative one is relative to the current directory")
             }),
         }
     }

@@ -84,7 +84,7 @@ pub trait SourceLoader {
 }
 
 /// Reads regular files, and refuses devices and pipes, which may have no end. Text that is not UTF-8 is taken
-/// as ISO-8859-1, the character set of older IDL.
+/// as ISO-8859-1, the character set of older IDL; UTF-16 is refused.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FileLoader {
     _private: (),
@@ -115,6 +115,12 @@ impl SourceLoader for FileLoader {
         let mut bytes = Vec::new();
         file.take((limit as u64).saturating_add(1))
             .read_to_end(&mut bytes)?;
+        if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "it is UTF-16 text; save it as UTF-8",
+            ));
+        }
         Ok(String::from_utf8(bytes)
             .unwrap_or_else(|invalid| invalid.as_bytes().iter().copied().map(char::from).collect()))
     }
@@ -160,6 +166,17 @@ mod tests {
         std::fs::write(&path, b"// caf\xe9\n").unwrap();
         let text = FileLoader::new().load(&path, 64);
         assert_eq!(text.unwrap(), "// caf\u{e9}\n");
+    }
+
+    #[test]
+    fn utf16_is_refused() {
+        let folder = punctual_fixtures::Folder::new("idl-utf16");
+        let path = folder.join("wide.idl");
+        for octets in [b"\xff\xfem\0", b"\xfe\xff\0m"] {
+            std::fs::write(&path, octets).unwrap();
+            let error = FileLoader::new().load(&path, 64).unwrap_err();
+            assert_eq!(error.to_string(), "it is UTF-16 text; save it as UTF-8");
+        }
     }
 
     #[test]

@@ -102,6 +102,16 @@ fn words_that_resemble_keywords_have_a_suggestion_that_compiles() {
             "remove `public`: every base is public",
         ),
         (
+            "struct S { long int x; };",
+            "int ",
+            "remove `int`: in IDL the type is `long`",
+        ),
+        (
+            "interface I { short int f(); };",
+            "int ",
+            "remove `int`: in IDL the type is `short`",
+        ),
+        (
             "struct S { std::string x; };",
             "std::",
             "`string` is a keyword: write it without a scope",
@@ -151,6 +161,38 @@ fn words_that_resemble_keywords_have_a_suggestion_that_compiles() {
         (
             "enum Mode { NONE, default };",
             "to use a keyword as a name, write `_default`",
+        ),
+        (
+            "interface I { void f(in out long x); };",
+            "write `inout` as one word",
+        ),
+        (
+            "interface I { void f(in unsigned char x); };",
+            "an octet is `octet` or `uint8`; a character is `char`",
+        ),
+        (
+            "interface I { void x; };",
+            "an operation has parentheses, such as `void stop()`; an attribute begins with `attribute`",
+        ),
+        (
+            "struct S { void x; };",
+            "`void` stands only for the result of an operation that has none",
+        ),
+        (
+            "struct S { const long x; };",
+            "declare constants in a module or an interface",
+        ),
+        (
+            "struct S { char* x; };",
+            "IDL has no pointers: text is `string`, and objects are passed by reference",
+        ),
+        (
+            "struct S { string& x; };",
+            "IDL has no references: `out` and `inout` parameters return values",
+        ),
+        (
+            "struct S { long[3] x; };",
+            "the size follows the name, such as `long values[3]`",
         ),
         (
             "struct S { long in; };",
