@@ -8,6 +8,15 @@ use rustix::process::Pid;
 ///
 /// Functions with such a parameter document whether they act on the thread alone or on the whole process. The
 /// kernel reuses ids, so an id that outlives its thread may denote another one.
+///
+/// ```
+/// # use punctual_os as punctual;
+/// use punctual::TaskId;
+///
+/// let own = TaskId::current_thread();
+/// assert_eq!(TaskId::new(own.get()), Some(own));
+/// assert_eq!(TaskId::new(0), None);
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct TaskId(Pid);
 

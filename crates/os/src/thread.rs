@@ -42,6 +42,16 @@ pub struct ThreadSpec {
 }
 
 /// Whether the scheduling requested by a [`ThreadSpec`] was granted.
+///
+/// ```
+/// # use punctual_os as punctual;
+/// use punctual::{Granted, ThreadSpec};
+///
+/// let thread = ThreadSpec::new("logger").spawn(|| ())?;
+/// assert_eq!(thread.granted(), Granted::Ordinary);
+/// # thread.join().unwrap();
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Granted {
     /// The thread runs in the requested real-time class and priority.
@@ -54,6 +64,16 @@ pub enum Granted {
 }
 
 /// Thread started by [`ThreadSpec::spawn`]. Dropping this detaches the thread.
+///
+/// ```
+/// # use punctual_os as punctual;
+/// use punctual::{Thread, ThreadSpec};
+///
+/// let thread: Thread<i32> = ThreadSpec::new("answer").spawn(|| 6 * 7)?;
+/// println!("thread {} runs: {:?}", thread.tid(), thread.granted());
+/// assert_eq!(thread.join().unwrap(), 42);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Thread<T> {
     handle: std::thread::JoinHandle<Option<T>>,

@@ -65,7 +65,7 @@ pub use punctual_orb::{
     SchedulerState, SchedulerStatistics, ServantActivator, ServantLocator, SocketOptions, StackUse,
     ThreadLifetime, ThreadPool, ThreadPoolBuilder, ThreadPoolId, ThreadStatistics, at_priority,
 };
-pub use punctual_os::{CpuSet, Scheduling, SchedulingClass, ThreadSpec};
+pub use punctual_os::{CpuSet, Granted, Scheduling, SchedulingClass, Stack, TaskId, Thread, ThreadSpec};
 pub use punctual_sched::{
     ContinuousMapping, DirectMapping, LinearMapping, LinearNetworkMapping, NetworkPriority,
     NetworkPriorityMapping, PriorityMapping, PriorityTransform, StandardMapping, UnknownMapping,
@@ -76,8 +76,8 @@ pub use punctual_stub::{
 };
 pub use punctual_transport::{Protocol, ProtocolPolicy, ProtocolProperties};
 pub use punctual_types::{
-    Completion, ExceptionOrigin, Minor, NativePriority, OutOfRange, Priority, PriorityBand, SystemException,
-    SystemExceptionKind,
+    Completion, Detail, ExceptionOrigin, Minor, NativePriority, OutOfRange, Priority, PriorityBand,
+    SystemException, SystemExceptionKind,
 };
 
 /// Items that most programs use.

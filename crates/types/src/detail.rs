@@ -11,7 +11,8 @@ use crate::{Priority, PriorityBand};
 /// Subject of a system exception. Its text follows that of the minor code.
 ///
 /// ```
-/// use punctual_types::{Completion, Detail, Minor, Priority, SystemException, SystemExceptionKind};
+/// # use punctual_types as punctual;
+/// use punctual::{Completion, Detail, Minor, Priority, SystemException, SystemExceptionKind};
 ///
 /// let (own, lanes) = (Priority::MIN, [Priority::MAX]);
 /// let detail = Detail::priorities(own, lanes);

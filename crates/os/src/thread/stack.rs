@@ -12,7 +12,8 @@ use crate::memory;
 /// Stack of a thread that [`ThreadSpec`](crate::ThreadSpec) has prefaulted, and its high-water mark.
 ///
 /// ```
-/// use punctual_os::ThreadSpec;
+/// # use punctual_os as punctual;
+/// use punctual::ThreadSpec;
 ///
 /// let thread = ThreadSpec::new("shallow").prefault_bytes(64 * 1024).spawn(|| ())?;
 /// let stack = thread.stack().expect("it is prefaulted").clone();
