@@ -16,7 +16,7 @@ mod prometheus;
 mod schedulers;
 mod session;
 mod settings;
-mod shown;
+mod shown_states;
 mod snapshot;
 
 pub use self::{
@@ -26,6 +26,6 @@ pub use self::{
     open_by_band::{Counted, OpenByBand},
     schedulers::{SchedulerState, SchedulerStatistics},
     settings::{InspectedAt, Inspection},
-    shown::Shown,
+    shown_states::Shown,
     snapshot::{LaneSnapshot, ServiceTimesSnapshot, Snapshot},
 };

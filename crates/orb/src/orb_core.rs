@@ -15,7 +15,7 @@ use punctual_types::Priority;
 
 use crate::{
     ExpiredRequests, InvalidPolicy, OrbError, QueueLimits,
-    adapters::{core::PoaCore, defaults::PoaDefaults, endings::ObjectUpkeep, objects::Objects},
+    adapters::{core::PoaCore, defaults::PoaDefaults, etherealization::ObjectUpkeep, objects::Objects},
     client::{ClientCore, ClientParts, ConnectionCache},
     config::{
         configuration::Configuration,

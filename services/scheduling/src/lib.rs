@@ -51,7 +51,7 @@ mod scheduled_dispatcher;
 mod server_scheduler;
 mod sockets;
 mod threads;
-mod watched;
+mod watched_schedules;
 
 pub use activity::{Activity, After, Lock, Place, Step};
 pub use adapter::{Adapter, Object};
@@ -70,4 +70,4 @@ pub use scheduled_dispatcher::{NotAdopted, NotDispatched, ScheduledDispatcher, f
 pub use server_scheduler::ServerScheduler;
 pub use sockets::Sockets;
 pub use threads::{Buffering, Class, Expired, Wait};
-pub use watched::WatchedSchedules;
+pub use watched_schedules::WatchedSchedules;

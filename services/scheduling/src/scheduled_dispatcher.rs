@@ -17,7 +17,7 @@ use punctual_sched::dynamic::Time;
 
 use crate::{
     reconfigurable::{Anomaly, OperationId, ReconfigurableScheduler},
-    watched::WatchedSchedules,
+    watched_schedules::WatchedSchedules,
 };
 
 /// Dispatches the executions of operations as the reconfigurable scheduler has decided: with the level, the

@@ -20,8 +20,8 @@ use crate::{
         departures::Departures,
         incarnation::{Incarnation, Sharers},
         index::AdapterIndex,
-        left_behind::Endings,
         object_ids::ObjectIds,
+        pending_etherealizations::PendingEtherealizations,
         published::Published,
     },
     current,
@@ -35,7 +35,7 @@ pub(crate) struct Objects {
     boot: u64,
     pub(crate) table: ObjectTable<ActiveObject>,
     pub(crate) departures: Arc<Departures>,
-    pub(crate) endings: Arc<Endings>,
+    pub(crate) endings: Arc<PendingEtherealizations>,
     /// Room for requests of a lane that wait for the end of their object's last incarnation.
     pub(crate) held_while_ending: QueueLimits,
     /// Longest time for which a thread that deactivates an object waits for its last request.
@@ -66,7 +66,10 @@ pub(crate) struct Activation {
 
 impl Objects {
     pub(crate) fn new(boot: u64, limits: &Limits, native_code_set: Option<CharSet>) -> Self {
-        let (departures, endings) = (Arc::new(Departures::default()), Arc::new(Endings::default()));
+        let (departures, endings) = (
+            Arc::new(Departures::default()),
+            Arc::new(PendingEtherealizations::default()),
+        );
         let (table, slots) = ObjectTable::new({
             let (departures, endings) = (Arc::clone(&departures), Arc::clone(&endings));
             move |slot| {
@@ -443,7 +446,7 @@ impl Objects {
         let at_most = if current::is_in_upcall() {
             2
         } else {
-            self.end_left_behind();
+            self.end_pending();
             usize::MAX
         };
         let attempts = self.activation.lock().deactivated.len().min(at_most);

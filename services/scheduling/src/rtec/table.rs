@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     reconfigurable::{Anomaly, Assignment, Operation, OperationId, RateTuple, ReconfigurableScheduler},
-    watched::WatchedSchedules,
+    watched_schedules::WatchedSchedules,
 };
 
 /// State of a scheduler object.

@@ -1,12 +1,12 @@
 //! The attacks.
 
 mod accepts;
-mod elsewhere;
 mod fragments;
 mod half_messages;
 mod idle;
 mod long_keys;
 mod new_connections;
+mod reception_only;
 mod refused;
 mod unread;
 
@@ -169,7 +169,7 @@ impl Kind {
             Self::LongKeys => long_keys::long_keys(target, deadline),
             Self::Unread => unread::unread(target, deadline),
             Self::HalfMessages => half_messages::half_messages(target, deadline),
-            Self::Elsewhere => elsewhere::elsewhere(target, deadline),
+            Self::Elsewhere => reception_only::elsewhere(target, deadline),
         }
     }
 }

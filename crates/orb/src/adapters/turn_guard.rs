@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// The calling thread's turn, until this is dropped.
-pub(crate) struct InTurn<'t> {
+pub(crate) struct TurnGuard<'t> {
     objects: &'t Objects,
     turn: &'t Turn,
     locked: bool,
@@ -24,9 +24,9 @@ pub(crate) struct InTurn<'t> {
 impl Objects {
     /// Waits until it is the calling thread's turn. `subject`: name of the adapter to be made; empty for
     /// servant managers.
-    pub(crate) fn enter_turn<'t>(&'t self, turn: &'t Turn, subject: &[u8]) -> Result<InTurn<'t>, NoTurn> {
+    pub(crate) fn enter_turn<'t>(&'t self, turn: &'t Turn, subject: &[u8]) -> Result<TurnGuard<'t>, NoTurn> {
         let locked = turn.enter(subject)?;
-        Ok(InTurn {
+        Ok(TurnGuard {
             objects: self,
             turn,
             locked,
@@ -46,7 +46,7 @@ impl Objects {
     }
 }
 
-impl InTurn<'_> {
+impl TurnGuard<'_> {
     /// Calls the user's code; `None`: it has panicked.
     pub(crate) fn call<R>(&self, call: impl FnOnce() -> R) -> Option<R> {
         // As in a servant, it waits for no upcall.
@@ -55,7 +55,7 @@ impl InTurn<'_> {
     }
 }
 
-impl Drop for InTurn<'_> {
+impl Drop for TurnGuard<'_> {
     fn drop(&mut self) {
         if self.turn.leave(self.locked) {
             self.objects.turn_has_ended();

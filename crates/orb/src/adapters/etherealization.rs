@@ -19,9 +19,9 @@ use crate::{
     OrbError,
     adapters::{
         core::{PoaCore, id_of_slot},
-        in_turn::InTurn,
-        left_behind::Upkeep,
         objects::Objects,
+        pending_etherealizations::Upkeep,
+        turn_guard::TurnGuard,
     },
     current,
     pools::registry::Pools,
@@ -99,8 +99,8 @@ impl Objects {
         }
     }
 
-    /// Ends the objects that have been left behind and that no request uses any longer.
-    pub(crate) fn end_left_behind(&self) {
+    /// Ends the objects on the list of pending etherealizations that no request uses any longer.
+    pub(crate) fn end_pending(&self) {
         for slot in self.endings.slots() {
             if self.table.is_idle(slot) {
                 self.end(slot);
@@ -108,7 +108,7 @@ impl Objects {
         }
     }
 
-    /// Ends an object that has been left behind, unless another thread does, or a request is still inside.
+    /// Ends an object on that list, unless another thread does, or a request is still inside.
     fn end(&self, slot: u32) {
         let Some(left) = self.endings.take(slot) else {
             return;
@@ -135,7 +135,7 @@ impl Objects {
     }
 
     /// Does so in a turn of the activator that the thread has already; else it waits for one.
-    fn finish_in_turn(&self, object: Arc<ActiveObject>, turn: Option<InTurn<'_>>) {
+    fn finish_in_turn(&self, object: Arc<ActiveObject>, turn: Option<TurnGuard<'_>>) {
         // The last owner: nobody has looked it up since it was taken out.
         let Some(mut object) = Arc::into_inner(object) else {
             return;
@@ -187,7 +187,7 @@ impl Objects {
         for poa in self.root().iter().flat_map(PoaCore::subtree) {
             self.end_all(&poa);
         }
-        self.end_left_behind();
+        self.end_pending();
         let all = self.activation.lock().slots.clear(&self.table);
         all.into_iter().for_each(|object| self.finish(object));
     }
@@ -281,7 +281,7 @@ impl Objects {
         let of_them = |object: &ActiveObject| adapters.iter().any(|poa| Arc::ptr_eq(poa, &object.poa));
         let mut serving = self.activation.lock().slots.watch_all(&self.table, of_them);
         let ended = self.departures.wait_for(timeout, || {
-            self.end_left_behind();
+            self.end_pending();
             let watch = |slot: &SlotId| self.activation.lock().slots.watch(&self.table, *slot);
             serving.retain(watch);
             let ended = serving.is_empty() && adapters.iter().all(|poa| !poa.processing.has_ending());

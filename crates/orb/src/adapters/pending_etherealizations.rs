@@ -11,9 +11,9 @@ use crate::adapters::core::PoaCore;
 
 /// The deactivated objects of servant activators that no thread waits for.
 #[derive(Default)]
-pub(crate) struct Endings {
+pub(crate) struct PendingEtherealizations {
     number: AtomicUsize,
-    left_behind: PiMutex<Vec<LeftBehind>>,
+    pending: PiMutex<Vec<PendingEtherealization>>,
     /// Set when no lane has threads any longer: the thread that leaves last ends the object.
     at_departure: AtomicBool,
     upkeep: OnceLock<Box<dyn Upkeep>>,
@@ -34,14 +34,14 @@ pub(crate) trait Upkeep: Send + Sync {
 }
 
 /// A deactivated object. The thread that takes this off the list is responsible for the slot.
-pub(crate) struct LeftBehind {
+pub(crate) struct PendingEtherealization {
     slot: u32,
     pub(crate) poa: Arc<PoaCore>,
     /// Whether a lane has been given the task of ending it.
     posted: bool,
 }
 
-impl Endings {
+impl PendingEtherealizations {
     /// Introduces the parts of the ORB that end objects.
     pub(crate) fn connect(&self, upkeep: Box<dyn Upkeep>) {
         self.upkeep.get_or_init(|| upkeep);
@@ -62,7 +62,7 @@ impl Endings {
         self.at_departure.store(true, Ordering::SeqCst);
     }
 
-    /// Has the object in this slot ended if it has been left behind, because its last request has left.
+    /// Has the object in this slot ended if it is on the list, because its last request has left.
     #[inline]
     pub(crate) fn left(&self, slot: u32) {
         // The fence of `Departures::announce`, before this, is the partner of that in `leave_to_lane`.
@@ -80,8 +80,11 @@ impl Endings {
             upkeep.end(slot);
             return;
         }
-        let mut list = self.left_behind.lock();
-        let Some(left) = list.iter_mut().find(|left| left.slot == slot && !left.posted) else {
+        let mut list = self.pending.lock();
+        let Some(left) = list
+            .iter_mut()
+            .find(|pending| pending.slot == slot && !pending.posted)
+        else {
             return;
         };
         left.posted = true;
@@ -92,8 +95,8 @@ impl Endings {
 
     /// Adds an object to the list.
     pub(crate) fn push(&self, slot: u32, poa: &Arc<PoaCore>) {
-        let mut list = self.left_behind.lock();
-        list.push(LeftBehind {
+        let mut list = self.pending.lock();
+        list.push(PendingEtherealization {
             slot,
             poa: Arc::clone(poa),
             posted: false,
@@ -102,9 +105,9 @@ impl Endings {
     }
 
     /// Takes an object off the list.
-    pub(crate) fn take(&self, slot: u32) -> Option<LeftBehind> {
-        let mut list = self.left_behind.lock();
-        let at = list.iter().position(|left| left.slot == slot)?;
+    pub(crate) fn take(&self, slot: u32) -> Option<PendingEtherealization> {
+        let mut list = self.pending.lock();
+        let at = list.iter().position(|pending| pending.slot == slot)?;
         let left = list.swap_remove(at);
         self.number.store(list.len(), Ordering::SeqCst);
         Some(left)
@@ -115,6 +118,6 @@ impl Endings {
         if self.number.load(Ordering::SeqCst) == 0 {
             return Vec::new();
         }
-        self.left_behind.lock().iter().map(|left| left.slot).collect()
+        self.pending.lock().iter().map(|pending| pending.slot).collect()
     }
 }
