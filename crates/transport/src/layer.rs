@@ -2,6 +2,7 @@
 
 mod fault_injector;
 mod trace;
+mod wrapped_stream;
 
 use std::{io, os::fd::BorrowedFd, sync::Arc, time::Duration};
 
@@ -11,6 +12,7 @@ use punctual_os::Poller;
 pub use self::{
     fault_injector::{FaultInjector, Faults},
     trace::{Trace, TraceEvent, TraceRecord, Traffic},
+    wrapped_stream::WrappedStream,
 };
 use crate::{Listener, Origin, ProtocolProperties, Reach, Stream, Transport};
 

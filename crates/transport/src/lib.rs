@@ -18,7 +18,9 @@ mod unix;
 
 pub use address::AddressError;
 pub use host_id::host_id;
-pub use layer::{FaultInjector, Faults, Layer, Layered, Side, Trace, TraceEvent, TraceRecord, Traffic};
+pub use layer::{
+    FaultInjector, Faults, Layer, Layered, Side, Trace, TraceEvent, TraceRecord, Traffic, WrappedStream,
+};
 pub use punctual_giop::{Peer, Protocol, ProtocolPolicy, ProtocolProperties};
 pub use shm::Shm;
 pub use socket::SocketStream;

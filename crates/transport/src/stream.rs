@@ -13,7 +13,8 @@ use punctual_sched::NetworkPriority;
 
 use crate::Peer;
 
-/// A connection: ordered octets in both directions. Threads may read and write concurrently.
+/// A connection: ordered octets in both directions. Threads may read and write concurrently. A stream around
+/// another one implements [`WrappedStream`](crate::WrappedStream) instead.
 ///
 /// ```
 /// # mod punctual { pub(crate) use punctual_transport as transport; }

@@ -7,14 +7,9 @@
 
 mod relay;
 
-use std::{
-    io,
-    os::{fd::BorrowedFd, unix::net::UnixStream},
-    sync::Arc,
-    time::Duration,
-};
+use std::{io, os::unix::net::UnixStream, sync::Arc, time::Duration};
 
-use punctual::transport::{Layer, NetworkPriority, Origin, Side, SocketStream, Stream};
+use punctual::transport::{Layer, NetworkPriority, Origin, Side, SocketStream, Stream, WrappedStream};
 
 /// A link that delays all octets in both directions by the same time.
 ///
@@ -61,33 +56,9 @@ struct Terminal {
     distant: Arc<dyn Stream>,
 }
 
-impl Stream for Terminal {
-    fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.near.read(buffer)
-    }
-
-    fn write(&self, octets: &[u8]) -> io::Result<usize> {
-        self.near.write(octets)
-    }
-
-    fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
-        self.near.set_nonblocking(nonblocking)
-    }
-
-    fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
-        self.near.set_timeout(timeout)
-    }
-
-    fn wait_readable(&self, timeout: Duration) -> io::Result<bool> {
-        self.near.wait_readable(timeout)
-    }
-
-    fn wait_writable(&self, timeout: Duration) -> io::Result<bool> {
-        self.near.wait_writable(timeout)
-    }
-
-    fn shutdown(&self) {
-        self.near.shutdown();
+impl WrappedStream for Terminal {
+    fn inner(&self) -> &dyn Stream {
+        &self.near
     }
 
     fn set_network_priority(&self, priority: NetworkPriority) -> io::Result<()> {
@@ -96,10 +67,6 @@ impl Stream for Terminal {
 
     fn origin(&self) -> Origin {
         self.distant.origin()
-    }
-
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        Stream::as_fd(&self.near)
     }
 }
 

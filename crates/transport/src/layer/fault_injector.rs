@@ -9,11 +9,10 @@ use std::{
 };
 
 use punctual_os::{Doorbell, Interest, Poller, Trigger};
-use punctual_sched::NetworkPriority;
 use punctual_types::SplitMix64;
 
-use super::{Layer, Side};
-use crate::{Origin, Stream};
+use super::{Layer, Side, WrappedStream};
+use crate::Stream;
 
 /// The faults of a [`FaultInjector`], in per mille of the operations. Default: none.
 ///
@@ -184,7 +183,11 @@ impl Faulty {
     }
 }
 
-impl Stream for Faulty {
+impl WrappedStream for Faulty {
+    fn inner(&self) -> &dyn Stream {
+        &*self.stream
+    }
+
     fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         self.delay(&self.reads);
         if let Some(poller) = &self.poller {
@@ -195,7 +198,7 @@ impl Stream for Faulty {
             return Err(self.cut(io::ErrorKind::ConnectionReset));
         }
         let short = self.reads.shorten(room, self.faults.short_per_mille);
-        let count = self.stream.read(&mut buffer[..short])?;
+        let count = self.inner().read(&mut buffer[..short])?;
         if short < buffer.len() && count == short {
             // More data may remain, which must be signalled.
             if let Some(poller) = &self.poller {
@@ -213,41 +216,9 @@ impl Stream for Faulty {
             return Err(self.cut(io::ErrorKind::BrokenPipe));
         }
         let short = self.writes.shorten(allowed, self.faults.short_per_mille);
-        let count = self.stream.write(&octets[..short])?;
+        let count = self.inner().write(&octets[..short])?;
         self.passed.fetch_add(count as u64, Ordering::Relaxed);
         Ok(count)
-    }
-
-    fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
-        self.stream.set_nonblocking(nonblocking)
-    }
-
-    fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
-        self.stream.set_timeout(timeout)
-    }
-
-    fn wait_readable(&self, timeout: Duration) -> io::Result<bool> {
-        self.stream.wait_readable(timeout)
-    }
-
-    fn wait_writable(&self, timeout: Duration) -> io::Result<bool> {
-        self.stream.wait_writable(timeout)
-    }
-
-    fn was_closed_before_write(&self, timeout: Duration) -> bool {
-        self.stream.was_closed_before_write(timeout)
-    }
-
-    fn shutdown(&self) {
-        self.stream.shutdown();
-    }
-
-    fn set_network_priority(&self, priority: NetworkPriority) -> io::Result<()> {
-        self.stream.set_network_priority(priority)
-    }
-
-    fn origin(&self) -> Origin {
-        self.stream.origin()
     }
 
     fn as_fd(&self) -> BorrowedFd<'_> {

@@ -2,7 +2,6 @@
 
 use std::{
     fmt, io,
-    os::fd::BorrowedFd,
     sync::{
         Arc,
         atomic::{AtomicU32, AtomicU64, Ordering},
@@ -12,10 +11,9 @@ use std::{
 
 use punctual_giop::{HEADER_SIZE, MessageHeader};
 use punctual_os::PiMutex;
-use punctual_sched::NetworkPriority;
 
-use super::{Layer, Side};
-use crate::{Origin, Stream};
+use super::{Layer, Side, WrappedStream};
+use crate::Stream;
 
 /// Records the traffic of a transport: connections, and the first octets of each read and write.
 ///
@@ -309,9 +307,13 @@ impl Drop for Traced {
     }
 }
 
-impl Stream for Traced {
+impl WrappedStream for Traced {
+    fn inner(&self) -> &dyn Stream {
+        &*self.stream
+    }
+
     fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        let result = self.stream.read(buffer);
+        let result = self.inner().read(buffer);
         match &result {
             Ok(count) => {
                 self.shared
@@ -327,7 +329,7 @@ impl Stream for Traced {
     }
 
     fn write(&self, octets: &[u8]) -> io::Result<usize> {
-        let result = self.stream.write(octets);
+        let result = self.inner().write(octets);
         match &result {
             Ok(count) => {
                 self.shared.writes.fetch_add(1, Ordering::Relaxed);
@@ -338,41 +340,5 @@ impl Stream for Traced {
             Err(error) => self.failed(error),
         }
         result
-    }
-
-    fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
-        self.stream.set_nonblocking(nonblocking)
-    }
-
-    fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
-        self.stream.set_timeout(timeout)
-    }
-
-    fn wait_readable(&self, timeout: Duration) -> io::Result<bool> {
-        self.stream.wait_readable(timeout)
-    }
-
-    fn wait_writable(&self, timeout: Duration) -> io::Result<bool> {
-        self.stream.wait_writable(timeout)
-    }
-
-    fn was_closed_before_write(&self, timeout: Duration) -> bool {
-        self.stream.was_closed_before_write(timeout)
-    }
-
-    fn shutdown(&self) {
-        self.stream.shutdown();
-    }
-
-    fn set_network_priority(&self, priority: NetworkPriority) -> io::Result<()> {
-        self.stream.set_network_priority(priority)
-    }
-
-    fn origin(&self) -> Origin {
-        self.stream.origin()
-    }
-
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        (*self.stream).as_fd()
     }
 }

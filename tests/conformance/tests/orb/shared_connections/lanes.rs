@@ -2,16 +2,14 @@
 
 use std::{
     io,
-    os::fd::BorrowedFd,
     sync::{Arc, Mutex},
     thread,
-    time::Duration,
 };
 
 use punctual::{
-    Completion, LaneWait, Limits, Minor, NetworkPriority, Orb, OrbError, Priority, PriorityModel,
-    SchedulingClass, SystemException, SystemExceptionKind as Kind,
-    transport::{Layer, Layered, Origin, Side, Stream, Tcp},
+    Completion, LaneWait, Limits, Minor, Orb, OrbError, Priority, PriorityModel, SchedulingClass,
+    SystemException, SystemExceptionKind as Kind,
+    transport::{Layer, Layered, Side, Stream, Tcp, WrappedStream},
 };
 use punctual_fixtures::{
     conformance::ProbeRef,
@@ -142,42 +140,14 @@ impl Layer for Witness {
     }
 }
 
-impl Stream for Witnessed {
+impl WrappedStream for Witnessed {
+    fn inner(&self) -> &dyn Stream {
+        &*self.stream
+    }
+
     fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         self.witness.0.lock().unwrap().push(own_native_priority());
-        self.stream.read(buffer)
-    }
-
-    fn write(&self, octets: &[u8]) -> io::Result<usize> {
-        self.stream.write(octets)
-    }
-
-    fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
-        self.stream.set_nonblocking(nonblocking)
-    }
-
-    fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
-        self.stream.set_timeout(timeout)
-    }
-
-    fn wait_readable(&self, timeout: Duration) -> io::Result<bool> {
-        self.stream.wait_readable(timeout)
-    }
-
-    fn shutdown(&self) {
-        self.stream.shutdown();
-    }
-
-    fn set_network_priority(&self, priority: NetworkPriority) -> io::Result<()> {
-        self.stream.set_network_priority(priority)
-    }
-
-    fn origin(&self) -> Origin {
-        self.stream.origin()
-    }
-
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        Stream::as_fd(&*self.stream)
+        self.inner().read(buffer)
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::{
     io,
-    os::fd::BorrowedFd,
     sync::{
         Mutex,
         mpsc::{Receiver, Sender, channel},
@@ -12,11 +11,10 @@ use std::{
 };
 
 use punctual::{
-    Completion, NetworkPriority, ObjectRef, Orb, SchedulingClass, SystemException,
-    SystemExceptionKind as Kind,
+    Completion, ObjectRef, Orb, SchedulingClass, SystemException, SystemExceptionKind as Kind,
     any::Any,
     dynamic::{DynamicServant, RequestError, Upcall},
-    transport::{Layer, Layered, Origin, Side, Stream, Tcp},
+    transport::{Layer, Layered, Side, Stream, Tcp, WrappedStream},
 };
 use punctual_fixtures::{
     peer::Peer,
@@ -37,43 +35,15 @@ impl Layer for SlowReads {
     }
 }
 
-impl Stream for Slow {
+impl WrappedStream for Slow {
+    fn inner(&self) -> &dyn Stream {
+        &*self.0
+    }
+
     fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.0.read(buffer)?;
+        let count = self.inner().read(buffer)?;
         thread::sleep(READ);
         Ok(count)
-    }
-
-    fn write(&self, octets: &[u8]) -> io::Result<usize> {
-        self.0.write(octets)
-    }
-
-    fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
-        self.0.set_nonblocking(nonblocking)
-    }
-
-    fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
-        self.0.set_timeout(timeout)
-    }
-
-    fn wait_readable(&self, timeout: Duration) -> io::Result<bool> {
-        self.0.wait_readable(timeout)
-    }
-
-    fn shutdown(&self) {
-        self.0.shutdown();
-    }
-
-    fn set_network_priority(&self, priority: NetworkPriority) -> io::Result<()> {
-        self.0.set_network_priority(priority)
-    }
-
-    fn origin(&self) -> Origin {
-        self.0.origin()
-    }
-
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        Stream::as_fd(&*self.0)
     }
 }
 
