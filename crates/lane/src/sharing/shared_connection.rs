@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use punctual_cdr::CodeSets;
 use punctual_flight::Link;
+use punctual_giop::Peer;
 use punctual_sched::NetworkPriorityMapping;
 use punctual_types::Priority;
 
@@ -55,6 +56,12 @@ impl<H: RequestHandler> SharedConnection<H> {
     pub fn announces_listen_points(&self) -> bool {
         self.opened()
             .is_some_and(OpenedConnection::announces_listen_points)
+    }
+
+    /// Returns the process at the other end.
+    #[cold]
+    pub fn peer(&self) -> Peer {
+        self.connection.stream().origin().peer
     }
 
     fn opened(&self) -> Option<&OpenedConnection<H>> {

@@ -4,11 +4,12 @@
 use std::{ops::ControlFlow, sync::Arc, time::Instant};
 
 use punctual_flight::{Event, Record, record};
-use punctual_giop::{MessageHeader, MessageType, Version};
+use punctual_giop::{MessageHeader, MessageType, Peer, Version};
 use punctual_lane::{
-    CallDeadlines, CallEnd, NotSent, Outcome, Refused, ReplyBuffer, ReplyWait, SharedConnectionSettings,
-    Ticket, serve_until_ended,
+    Acceptors, CallDeadlines, CallEnd, NotSent, Outcome, Refused, ReplyBuffer, ReplyWait,
+    SharedConnectionSettings, Ticket, serve_until_ended,
 };
+use punctual_os::Notice;
 use punctual_stub::{Call, Response};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind as Kind};
 
@@ -33,6 +34,7 @@ use super::{
 use crate::{
     ConnectionMode, WaitStrategy,
     bound_band::BoundBand,
+    config::bidirectional::{are_out_of_reach, listen_points},
     current,
     pools::{
         accepted_priorities::Origin,
@@ -399,6 +401,9 @@ impl Reference {
                 listen_points_of: shared.announces_listen_points().then(|| &**lane.acceptors()),
             },
         };
+        if let Some(acceptors) = encoding.announced.listen_points_of {
+            report_local_addresses(acceptors, shared.peer());
+        }
         encode(request, encoding).map_err(Unsent::NotEncoded)?;
         record(|| {
             Record::new(Event::Encoded)
@@ -509,4 +514,18 @@ fn maybe(kind: Kind, minor: Minor) -> SystemException {
 
 fn no_lane(minor: Minor) -> SystemException {
     SystemException::new(Kind::InvPolicy, minor, Completion::No)
+}
+
+/// Reports once per process that a client offers to be called back by a server of another host, which cannot
+/// reach its objects: their only addresses are loopback addresses.
+#[cold]
+fn report_local_addresses(acceptors: &Acceptors, server: Peer) {
+    static NOTICE: Notice = Notice::new(
+        "punctual: objects of this ORB have addresses of the loopback interface only, and are passed to a server \
+         on another host, which cannot call them there; let the ORB listen at an address of this host, such as \
+         `Orb::builder().listen(\"iiop://192.0.2.7\")`\n",
+    );
+    if are_out_of_reach(&listen_points(acceptors), server) {
+        NOTICE.send();
+    }
 }

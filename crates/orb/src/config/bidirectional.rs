@@ -93,6 +93,12 @@ pub(crate) fn listen_points(lane: &Acceptors) -> Vec<ListenPoint> {
         .collect()
 }
 
+/// Returns whether a peer can reach none of these addresses, because it is on another host and they are of the
+/// loopback interface.
+pub(crate) fn are_out_of_reach(points: &[ListenPoint], peer: Peer) -> bool {
+    matches!(peer, Peer::Network(_)) && points.iter().all(|point| is_of(Peer::Loopback, &point.host))
+}
+
 /// Inverse of [`address`].
 fn listen_point(address: &str) -> Option<ListenPoint> {
     let (host, port) = address.rsplit_once(':')?;
@@ -132,6 +138,12 @@ mod tests {
         assert!(own.permitted(Peer::Unknown, &points).is_empty());
         assert_eq!(any.permitted(remote, &points).len(), points.len());
         assert!(any.permitted(Peer::Loopback, &points).is_empty());
+        let local = [&points[2..5], &points[..5], &points[5..]];
+        assert_eq!(
+            local.map(|points| are_out_of_reach(points, remote)),
+            [true, false, false]
+        );
+        assert!(!are_out_of_reach(&points[2..5], Peer::Loopback));
         for point in points {
             assert_eq!(listen_point(&address(&point)), Some(point));
         }
