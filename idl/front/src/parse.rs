@@ -237,6 +237,9 @@ impl<'a> Parser<'a> {
             return Err(Failed);
         }
         let token = self.token();
+        if token.kind == Kind::End && self.ends_in_comment() {
+            return Err(Failed);
+        }
         if token.kind == Kind::End
             && let Some(brace) = self.unclosed_brace()
         {
@@ -264,13 +267,22 @@ impl<'a> Parser<'a> {
         Err(Failed)
     }
 
+    /// Whether the source ends in a comment that is not closed, which has been reported.
+    fn ends_in_comment(&self) -> bool {
+        let reported = self.source.findings.reported();
+        reported
+            .iter()
+            .any(|finding| finding.code == Code::UnterminatedComment)
+    }
+
     /// Suggested fix if something else was expected.
     fn syntax_help(&self, token: &Token, expected: &str) -> Option<String> {
         let is_keyword_here = token.kind == Kind::Word && is_keyword(&token.text);
         let before = |distance: usize| self.at.checked_sub(distance).map(|at| &self.tokens[at]);
         let previous = before(1).map_or("", |token| &*token.text);
         // The word that begins the item, if it was taken for the name of a type.
-        let begins = before(2).is_none_or(|token| matches!(&*token.text, ";" | "{" | "}" | "(" | "," | "in"));
+        let begins = before(2)
+            .is_none_or(|token| matches!(&*token.text, ";" | "{" | "}" | "(" | "," | "in" | "typedef"));
         let first = before(1).filter(|token| begins && token.kind == Kind::Word && !is_keyword(&token.text));
         Some(match &*token.text {
             _ if token.kind == Kind::End => "check that every `{` has its `}`".to_owned(),
@@ -278,6 +290,10 @@ impl<'a> Parser<'a> {
                 if previous == "attribute" || before(2).is_some_and(|word| &*word.text == "attribute") =>
             {
                 "write it first: `readonly attribute long value;`".to_owned()
+            }
+            "value" if expected.starts_with("a definition") => "did you mean `valuetype`?".to_owned(),
+            _ if expected == "`>`" => {
+                "close `sequence<...>`, `map<...>` and `string<...>` with `>`".to_owned()
             }
             "out" if previous == "in" => "write `inout` as one word".to_owned(),
             "void" if expected == "a type" => {

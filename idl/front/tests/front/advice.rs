@@ -163,6 +163,15 @@ fn words_that_resemble_keywords_have_a_suggestion_that_compiles() {
             "to use a keyword as a name, write `_default`",
         ),
         (
+            "struct A { long x; }; typedef vector<A> AlarmSeq;",
+            "did you mean `sequence`?",
+        ),
+        (
+            "struct A { sequence<long x; };",
+            "close `sequence<...>`, `map<...>` and `string<...>` with `>`",
+        ),
+        ("value Note { public long x; };", "did you mean `valuetype`?"),
+        (
             "interface I { void f(in out long x); };",
             "write `inout` as one word",
         ),
@@ -316,4 +325,10 @@ fn the_help_for_a_name_that_is_a_keyword_names_the_option() {
         help.contains("`_Factory`") && help.contains("`--warn IDL0031`"),
         "{help}"
     );
+}
+
+#[test]
+fn a_comment_that_is_not_closed_is_the_only_error() {
+    let outcome = outcome("module M { struct S { long x; /* the rest }; };");
+    assert_eq!(findings(&outcome), ["IDL0021 1:31"]);
 }

@@ -68,24 +68,51 @@ pub(super) fn check(schedule: &Schedule) -> Result<(), Problem> {
     processors::resources(schedule, &root)
 }
 
-/// Checks the form of endpoints. Which schemes there are depends on the program's transports.
-fn endpoints(listen: &[String], key: &Key) -> Result<(), Problem> {
+/// Words that are written for a scheme, and the schemes that are meant.
+const MISTAKEN_SCHEMES: [(&str, &str); 8] = [
+    ("giop", "iiop"),
+    ("http", "iiop"),
+    ("https", "iiop"),
+    ("ipc", "uiop"),
+    ("shm", "shmiop"),
+    ("tcp", "iiop"),
+    ("udp", "iiop"),
+    ("unix", "uiop"),
+];
+
+/// Checks the form of endpoints, the first of `ports` consecutive ones. Which schemes there are depends on the
+/// program's transports.
+fn endpoints(listen: &[String], ports: usize, key: &Key) -> Result<(), Problem> {
     for (index, endpoint) in listen.iter().enumerate() {
+        let problem = |text: String| key.item("listen", index).problem(text);
         let (scheme, address) = endpoint.split_once("://").unwrap_or_default();
         if scheme.is_empty() {
-            return key.item("listen", index).problem(format!(
+            return problem(format!(
                 "`{endpoint}` is not an endpoint; write SCHEME://ADDRESS, such as `iiop://127.0.0.1:2809`"
             ));
         }
-        let port = address
-            .rsplit_once(':')
-            .map_or("", |(_, port)| port)
-            .parse::<u32>();
-        if let (Ok(port), "iiop") = (port, scheme)
-            && port > u16::MAX.into()
-        {
-            let text = format!("port {port} is above {}, the last one", u16::MAX);
-            return key.item("listen", index).problem(text);
+        if let Some((_, meant)) = MISTAKEN_SCHEMES.iter().find(|(word, _)| *word == scheme) {
+            return problem(format!(
+                "there is no scheme `{scheme}`; did you mean `{meant}://{address}`?"
+            ));
+        }
+        // An IPv6 address without a port ends with `]`.
+        let port = address.rsplit_once(':').filter(|_| !address.ends_with(']'));
+        let ("iiop", Some((_, port))) = (scheme, port) else {
+            continue;
+        };
+        let Ok(port) = port.parse::<usize>() else {
+            return problem(format!("`{port}` in `{endpoint}` is not a port; write a number"));
+        };
+        let last = port + ports.saturating_sub(1);
+        if last > u16::MAX.into() {
+            return problem(match port == last {
+                true => format!("port {port} is above {}, the last one", u16::MAX),
+                false => format!(
+                    "{ports} lanes at the ports from {port} on end at {last}, above {}, the last one",
+                    u16::MAX
+                ),
+            });
         }
     }
     Ok(())
@@ -99,7 +126,7 @@ struct Checks<'s> {
 impl Checks<'_> {
     fn orb(&self, orb: &OrbSettings, before: &[OrbSettings], key: &Key) -> Result<(), Problem> {
         self.placed(orb.host.as_ref(), key)?;
-        endpoints(&orb.listen, key)?;
+        endpoints(&orb.listen, 1, key)?;
         if before.iter().any(|other| other.host == orb.host) {
             return key
                 .clone()
@@ -156,7 +183,7 @@ impl Checks<'_> {
 
     fn pool(&self, pool: &Pool, key: &Key) -> Result<(), Problem> {
         self.placed(pool.host.as_ref(), key)?;
-        endpoints(&pool.listen, key)?;
+        endpoints(&pool.listen, pool.lanes.len(), key)?;
         if pool.has_lanes() && pool.threads.is_some() {
             return key.name("threads").problem(
                 "not allowed for a pool with lanes; set the threads of each lane, and remove this or `lanes`",

@@ -81,6 +81,18 @@ fn errors_name_position_key_and_a_valid_value() {
         ),
         (
             "listen = [\"iiop://127.0.0.1:0\"]",
+            "listen = [\"http://127.0.0.1:0\"]",
+            "orb[1].listen[1]: ",
+            "did you mean `iiop://127.0.0.1:0`?",
+        ),
+        (
+            "listen = [\"iiop://127.0.0.1:0\"]",
+            "listen = [\"iiop://127.0.0.1:x\"]",
+            "orb[1].listen[1]: ",
+            "`x` in `iiop://127.0.0.1:x` is not a port",
+        ),
+        (
+            "listen = [\"iiop://127.0.0.1:0\"]",
             "listen = [\"iiop://127.0.0.1:4711\", \"iiop://127.0.0.1:4711\"]",
             "orb[1].listen[2]: ",
             "the ORB of this host already listens at `iiop://127.0.0.1:4711`",
@@ -465,6 +477,13 @@ fn errors_name_position_key_and_a_valid_value() {
             "sockets = { dscp = 0,",
             "pool[1].lanes[2].sockets.dscp: ",
             "expected one of `busy_poll`, `incoming_cpu`, `priority`",
+        ),
+        (
+            "allow_borrowing = true",
+            "[[pool]]\nname = \"polls\"\nhost = \"radar\"\nlisten = [\"iiop://127.0.0.1:65534\"]\n\
+             lanes = [{ priority = 5, threads = 1 }, { priority = 6, threads = 1 }, { priority = 7, threads = 1 }]",
+            "pool[2].listen[1]: ",
+            "3 lanes at the ports from 65534 on end at 65536, above 65535",
         ),
         (
             "mapping = \"linear\"",
