@@ -481,7 +481,8 @@ fn errors_name_position_key_and_a_valid_value() {
         (
             "allow_borrowing = true",
             "[[pool]]\nname = \"polls\"\nhost = \"radar\"\nlisten = [\"iiop://127.0.0.1:65534\"]\n\
-             lanes = [{ priority = 5, threads = 1 }, { priority = 6, threads = 1 }, { priority = 7, threads = 1 }]",
+             lanes = [{ priority = 5, threads = 1 }, { priority = 6, threads = 1 }, \
+             { priority = 7, threads = 1 }]",
             "pool[2].listen[1]: ",
             "3 lanes at the ports from 65534 on end at 65536, above 65535",
         ),
