@@ -40,8 +40,7 @@ pub const COLUMNS: &[Column<Lane, LaneChange>] = &[
 fn class(lane: &Lane) -> String {
     match (&lane.class, lane.native_priority) {
         (Some(class), Some(priority)) if class != "other" => {
-            // A class that was requested and denied.
-            let denied = if lane.realtime { "" } else { "!" };
+            let denied = if lane.is_denied() { "!" } else { "" };
             format!("{class} {priority}{denied}")
         }
         (Some(class), _) => class.clone(),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{
     change::Change,
     columns::COLUMNS,
-    snapshot::{Condition, Connections, Contract, Scheduler, Snapshot},
+    snapshot::{Condition, Connections, Contract, Lane, Scheduler, Snapshot},
 };
 use crate::columns;
 
@@ -45,7 +45,7 @@ pub fn table(now: &Snapshot, change: &Change) -> String {
             .collect();
         text += &format!("{}\n\n", Table::of(&rows).columns(&headings).to_text());
     }
-    text += &fitted(&connections(now));
+    text += &fitted(&remarks(now));
     let what = format!(
         "Calls per second and times in µs are those of {:.1} s; max ever, borrowed, misses and rejected are \
          those since the start.",
@@ -141,8 +141,9 @@ fn contract_cells(contract: &Contract) -> Vec<String> {
     ]
 }
 
-/// Connections by band: those that clients have bound at each lane, and those of the ORB as a client.
-pub fn connections(now: &Snapshot) -> String {
+/// What stands below the tables: connections by band, those that clients have bound at each lane and those of
+/// the ORB as a client, and the meaning of a mark.
+pub fn remarks(now: &Snapshot) -> String {
     let mut lanes = String::new();
     for lane in &now.lanes {
         // Without bands, the table has the number.
@@ -155,9 +156,13 @@ pub fn connections(now: &Snapshot) -> String {
         lanes => format!("Bands of connections:{lanes}\n"),
     };
     format!(
-        "{bound}Connections to other servers: {}. Replies after their timeout: {}.",
+        "{bound}Connections to other servers: {}. Replies after their timeout: {}.{}",
         bands(&now.client.connections_by_band),
-        now.client.late_replies
+        now.client.late_replies,
+        match now.lanes.iter().any(Lane::is_denied) {
+            true => "\n!: this scheduling class was denied; `punctual doctor` prints how to grant it.",
+            false => "",
+        }
     )
 }
 

@@ -75,7 +75,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, now: &Snapshot, change: &Change, inter
         );
     }
     frame.render_widget(
-        Paragraph::new(print::connections(now)).wrap(Wrap { trim: true }),
+        Paragraph::new(print::remarks(now)).wrap(Wrap { trim: true }),
         foot,
     );
     let text = format!(

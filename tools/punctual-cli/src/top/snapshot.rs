@@ -165,6 +165,12 @@ impl Rejections {
 }
 
 impl Lane {
+    /// Whether the class was requested and denied.
+    pub fn is_denied(&self) -> bool {
+        let requested = self.class.as_deref().is_some_and(|class| class != "other");
+        requested && !self.realtime
+    }
+
     /// Requests that were dropped at their deadline or answered after it.
     pub fn deadline_misses(&self) -> u64 {
         self.expired + self.late

@@ -114,6 +114,16 @@ fn the_table_has_all_columns_of_a_lane() {
 }
 
 #[test]
+fn a_denied_class_is_marked_and_explained() {
+    let (mut now, change) = two();
+    assert!(!print::table(&now, &change).contains("denied"));
+    now.lanes[1].realtime = false;
+    let text = print::table(&now, &change);
+    assert!(text.contains("fifo 99!"), "{text}");
+    assert!(text.contains("\n!: this scheduling class was denied"), "{text}");
+}
+
+#[test]
 fn contracts_have_a_table_with_their_conditions() {
     let (now, change) = two();
     let text = print::table(&now, &change);
