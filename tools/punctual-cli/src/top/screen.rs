@@ -47,7 +47,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, now: &Snapshot, change: &Change, inter
         Constraint::Length(2),
         Constraint::Min(2),
         Constraint::Length(below),
-        Constraint::Length(2),
+        Constraint::Length(print::remarks(now).lines().count().max(2) as u16),
         Constraint::Length(1),
     ])
     .areas(frame.area());
