@@ -141,8 +141,8 @@ fn contract_cells(contract: &Contract) -> Vec<String> {
     ]
 }
 
-/// Lines below the tables: connections by band, those that clients have bound at each lane and those of the ORB as
-/// a client, and the meaning of a mark.
+/// Lines below the tables: connections by band, those that clients have bound at each lane and those of the
+/// ORB as a client, and the meaning of a mark.
 pub fn remarks(now: &Snapshot) -> String {
     let mut lanes = String::new();
     for lane in &now.lanes {
