@@ -223,7 +223,7 @@ fn who_is_not_in_the_schedule_is_served_below_its_lanes() {
         channel.push_octets(TRACK, &[number]).unwrap();
     }
     has_noted(&noted, &[0, 1, 2]);
-    assert_eq!(*tailed.lock().unwrap(), []);
+    assert!(tailed.lock().unwrap().is_empty());
     assert_eq!(blocks.statistics().priority, Priority::MAX);
     drop(release);
     has_noted(&tailed, &[0, 1, 2]);
