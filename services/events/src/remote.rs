@@ -15,6 +15,7 @@ use punctual::{
 use self::queue::Queue;
 use crate::{
     ConsumerStatistics, EventError, Filter, Overflow,
+    error::gone,
     rtec::punctual_events::{NamedSupplierRef, QueuedConsumer, QueuedConsumerRef},
     rtec::rtec_event_channel_admin::{
         ConsumerQos, EventChannelRef, ProxyPushConsumerRef, ProxyPushSupplierRef, Publication, SupplierQos,
@@ -206,8 +207,12 @@ impl<F: Fn(&[EventView<'_>]) + Send + Sync + 'static> PushConsumer for Callback<
 
 impl<F: Fn(&[EventView<'_>]) + Send + Sync + 'static> QueuedConsumer for Callback<F> {
     fn lost(&self) -> Result<u64, SystemException> {
-        let lost = |queue: &Arc<Queue>| queue.statistics().undelivered.lost;
-        Ok(self.queue.as_ref().map_or(0, lost))
+        match &self.queue {
+            // The channel disconnects it.
+            Some(queue) if queue.is_over() => Err(gone()),
+            Some(queue) => Ok(queue.statistics().undelivered.lost),
+            None => Ok(0),
+        }
     }
 }
 

@@ -123,6 +123,9 @@ fn a_queue_that_disconnects_ends_the_subscription() {
         host.channel.push_octets(TRACK, &[number]).unwrap();
     }
     eventually("over", || !queued.is_connected().unwrap());
+    eventually("the channel learns it", || {
+        host.channel.statistics().disconnected == 1
+    });
     drop(leave);
     let refused = channel.consumer(&tracks).queue(0, Overflow::Disconnect);
     let refused = refused.subscribe(&slow.poa, |_| {}).err();
