@@ -35,7 +35,7 @@ pub(crate) trait Sink: Send + Sync {
     fn deliver(&self, events: &[Arc<Event>]) -> Result<(), SystemException>;
 
     /// Asks whether the consumer exists, if it can be dead.
-    fn ping(&self) -> Option<Result<bool, SystemException>> {
+    fn ping(&self) -> Option<Result<Answer, SystemException>> {
         None
     }
 
@@ -47,6 +47,16 @@ pub(crate) trait Sink: Send + Sync {
 
     /// The channel has disconnected this consumer because of a limit, without notifying it.
     fn disconnected_by_limit(&self) {}
+}
+
+/// Answer of a consumer of another process to the question whether it exists.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Answer {
+    Gone,
+    /// With the number of events that a queue of its own has lost.
+    Exists {
+        lost: u64,
+    },
 }
 
 /// How a consumer gets its events.
@@ -102,6 +112,7 @@ pub(crate) struct UndeliveredCounters {
     lost: AtomicU64,
     failed: AtomicU64,
     cancelled: AtomicU64,
+    lost_at_consumer: AtomicU64,
 }
 
 impl UndeliveredCounters {
@@ -110,6 +121,7 @@ impl UndeliveredCounters {
             lost: self.lost.load(Relaxed),
             failed: self.failed.load(Relaxed),
             cancelled: self.cancelled.load(Relaxed),
+            lost_at_consumer: self.lost_at_consumer.load(Relaxed),
         }
     }
 }
@@ -277,6 +289,13 @@ impl Consumer {
             return false;
         };
         let reply = at_priority(self.priority(), || sink.ping());
+        if let Some(Ok(Answer::Exists { lost })) = reply {
+            let before = self.counters.undelivered.lost_at_consumer.swap(lost, Relaxed);
+            let more = lost.saturating_sub(before);
+            // A consumer may state any number.
+            let sum = |total: u64| Some(total.saturating_add(more));
+            let _ = self.totals.lost_at_consumer.fetch_update(Relaxed, Relaxed, sum);
+        }
         reply.is_some_and(|reply| self.replies.lock().show_death(reply, tolerance))
     }
 

@@ -28,17 +28,17 @@
 //! | How does an event travel? | `channel.rs`, `channel/routing.rs`, `routes.rs`; to lower lanes `backlog.rs`; `consumer.rs` with its queue; threads `dispatching.rs` |
 //! | When do timeouts fire? | `timers.rs` |
 //! | How are dead consumers found? | `liveness.rs` |
-//! | What do programs call? | `topic.rs`, `publisher.rs`, `subscription.rs` |
+//! | What do programs call? | `topic.rs`, `publisher.rs`, `subscription.rs`, for schedules `following.rs` |
 //! | How do events pass from channel to channel? | `gateway/`, over UDP and multicast `gateway/datagram/`; loops `identity.rs`, queue of a gateway `outbox.rs`, as objects `servants/federation.rs` |
 //! | How do other processes take part? | `servants.rs`; as a client `remote.rs`, with a queue `remote/queue.rs`; observers `observers.rs`; counters `inspection.rs` |
 
-mod adoption;
 mod backlog;
 mod channel;
 mod consumer;
 mod dispatching;
 mod error;
 mod filter;
+mod following;
 mod gateway;
 mod identity;
 mod inspection;

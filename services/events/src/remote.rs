@@ -15,7 +15,8 @@ use punctual::{
 use self::queue::Queue;
 use crate::{
     ConsumerStatistics, EventError, Filter, Overflow,
-    rtec::punctual_events::NamedSupplierRef,
+    error::gone,
+    rtec::punctual_events::{NamedSupplierRef, QueuedConsumer, QueuedConsumerRef},
     rtec::rtec_event_channel_admin::{
         ConsumerQos, EventChannelRef, ProxyPushConsumerRef, ProxyPushSupplierRef, Publication, SupplierQos,
     },
@@ -123,10 +124,18 @@ impl RemoteChannel {
         let is_over = Arc::new(AtomicBool::new(false));
         let admin = self.reference.for_consumers()?.ok_or_else(nil)?;
         let proxy = admin.obtain_push_supplier()?.ok_or_else(nil)?;
-        let consumer: PushConsumerRef = poa.activate(Callback {
+        let callback = Callback {
             receive: callback,
             is_over: Arc::clone(&is_over),
-        })?;
+            queue: queue.clone(),
+        };
+        let consumer = match &queue {
+            None => poa.activate(callback)?,
+            Some(_) => {
+                let consumer: QueuedConsumerRef = poa.activate(callback)?;
+                PushConsumerRef::from_object(consumer.as_object().clone())
+            }
+        };
         let subscription = RemoteSubscription {
             proxy,
             poa: poa.clone(),
@@ -181,6 +190,7 @@ pub(crate) fn nil() -> EventError {
 struct Callback<F> {
     receive: F,
     is_over: Arc<AtomicBool>,
+    queue: Option<Arc<Queue>>,
 }
 
 impl<F: Fn(&[EventView<'_>]) + Send + Sync + 'static> PushConsumer for Callback<F> {
@@ -192,6 +202,17 @@ impl<F: Fn(&[EventView<'_>]) + Send + Sync + 'static> PushConsumer for Callback<
     fn disconnect_push_consumer(&self) -> Result<(), SystemException> {
         self.is_over.store(true, Relaxed);
         Ok(())
+    }
+}
+
+impl<F: Fn(&[EventView<'_>]) + Send + Sync + 'static> QueuedConsumer for Callback<F> {
+    fn lost(&self) -> Result<u64, SystemException> {
+        match &self.queue {
+            // The channel disconnects it.
+            Some(queue) if queue.is_over() => Err(gone()),
+            Some(queue) => Ok(queue.statistics().undelivered.lost),
+            None => Ok(0),
+        }
     }
 }
 
@@ -289,7 +310,8 @@ impl RemoteSubscription {
 
     /// Returns the counters of its [queue](RemoteSubscriptionBuilder::queue) in this process; `None`: it has
     /// none. Those of its queue in the channel are among the
-    /// [statistics of the channel](crate::ChannelStatistics::consumers).
+    /// [statistics of the channel](crate::ChannelStatistics::consumers), which also have what this one has
+    /// [lost](crate::Undelivered::lost_at_consumer).
     ///
     /// [`RemoteChannel::consumer`] has an example.
     pub fn statistics(&self) -> Option<ConsumerStatistics> {

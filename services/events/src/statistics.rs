@@ -56,6 +56,10 @@ pub struct Undelivered {
     pub failed: u64,
     /// Events that were dropped because they could no longer meet its deadline.
     pub cancelled: u64,
+    /// Events that were delivered and then lost in a [queue of the consumer's
+    /// process](crate::RemoteSubscriptionBuilder::queue), as its last answer to a
+    /// [query](crate::ConsumerTolerance::ping) states.
+    pub lost_at_consumer: u64,
 }
 
 /// Numbers of subscriptions and other connections of clients that a channel has refused, by the reason.

@@ -126,7 +126,7 @@ impl<C: Content> SubscriptionBuilder<C> {
     }
 
     /// Names the operation that the events start by its handle of an `RT_Info`: a schedule that the channel
-    /// [adopts](EventChannel::adopt) or [follows](EventChannel::follow) gives it priority and timing. The
+    /// [follows](EventChannel::follow) gives it priority and timing. The
     /// handle precedes the [name](Self::name); 0 is none. As `rt_info` of the dependencies of TAO's
     /// `ConsumerQOS`.
     ///

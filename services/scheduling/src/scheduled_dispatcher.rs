@@ -1,6 +1,7 @@
 //! A dispatcher whose levels are those of the reconfigurable scheduler, also after a change of rates.
 
 use std::{
+    error::Error,
     fmt,
     sync::{
         Arc,
@@ -25,7 +26,8 @@ use crate::{
 ///
 /// [`Self::reconfigure`] computes again and passes the new levels on while operations wait and run. No
 /// execution is lost: waiting ones move to the level of the same number in the new configuration. A schedule
-/// in which critical work would stop is refused, and the one in force stays.
+/// in which critical work would stop is refused, and the one in force stays. Event channels, and calls,
+/// follow the same schedule with [`Self::pass_on`].
 ///
 /// ```
 /// use std::{sync::mpsc, time::Duration};
@@ -52,11 +54,19 @@ pub struct ScheduledDispatcher<C: Command> {
     watched: Arc<WatchedSchedules>,
     plan: PiMutex<Arc<Vec<Option<Placement>>>>,
     configure: Box<Configure>,
+    /// Locked after `scheduler`.
+    followers: PiMutex<Vec<Box<Follower>>>,
     not_scheduled: AtomicU64,
 }
 
 /// Completes the description of a level: scheduling class, CPUs, capacity, shedding.
 type Configure = dyn Fn(usize, Level) -> Level + Send + Sync;
+
+/// Function that a schedule is passed on to.
+type Follower = dyn FnMut(&ReconfigurableScheduler) -> Result<(), Reason> + Send;
+
+/// Why a follower refuses a schedule.
+type Reason = Box<dyn Error + Send + Sync>;
 
 /// Why a schedule did not come into force.
 #[derive(thiserror::Error)]
@@ -67,6 +77,9 @@ pub enum NotAdopted {
     /// The dispatcher could not take its levels.
     #[error(transparent)]
     Dispatch(#[from] DispatchError),
+    /// A [follower](ScheduledDispatcher::pass_on) refused it.
+    #[error("schedule refused by a follower, the previous one stays in force: {0}")]
+    Follower(Box<dyn Error + Send + Sync>),
 }
 
 punctual_types::debug_as_display!(NotAdopted);
@@ -113,6 +126,7 @@ impl<C: Command> ScheduledDispatcher<C> {
             plan: PiMutex::new(Arc::new(plan(&scheduler))),
             scheduler: PiMutex::new(scheduler),
             configure,
+            followers: PiMutex::default(),
             not_scheduled: AtomicU64::new(0),
         })
     }
@@ -159,8 +173,9 @@ impl<C: Command> ScheduledDispatcher<C> {
     ///
     /// # Errors
     /// [`NotAdopted::Refused`] if a cycle, an operation that nothing runs or critical work without room is in
-    /// the changed schedule, and [`NotAdopted::Dispatch`] as for [`Dispatcher::reconfigure`]. The schedule in
-    /// force stays then, operations included, unless a thread could not be started.
+    /// the changed schedule, [`NotAdopted::Follower`] if a [follower](Self::pass_on) refuses it, and
+    /// [`NotAdopted::Dispatch`] as for [`Dispatcher::reconfigure`]. The schedule in force stays then,
+    /// operations included, unless a thread could not be started.
     pub fn reconfigure(
         &self,
         change: impl FnOnce(&mut ReconfigurableScheduler),
@@ -170,19 +185,71 @@ impl<C: Command> ScheduledDispatcher<C> {
         change(&mut changed);
         let anomalies = self.watched.compute(&mut changed).map_err(NotAdopted::Refused)?;
         let plan = Arc::new(plan(&changed));
-        let levels = levels(&changed, &self.configure);
-        let passed = match levels.is_empty() {
-            true => Ok(()),
-            false => self.dispatcher.reconfigure(levels),
-        };
-        if !matches!(passed, Ok(()) | Err(DispatchError::Thread { .. })) {
-            self.watched.refused();
-        } else {
-            self.watched.adopted(&changed);
-            *self.plan.lock() = plan;
-            *scheduler = changed;
+        let mut followers = self.followers.lock();
+        let passed = pass_on(&mut followers, &changed, &scheduler).and_then(|()| {
+            let levels = levels(&changed, &self.configure);
+            match levels.is_empty() {
+                true => Ok(()),
+                false => Ok(self.dispatcher.reconfigure(levels)?),
+            }
+        });
+        match &passed {
+            Ok(()) | Err(NotAdopted::Dispatch(DispatchError::Thread { .. })) => {
+                self.watched.adopted(&changed);
+                *self.plan.lock() = plan;
+                *scheduler = changed;
+            }
+            Err(refused) => {
+                self.watched.refused();
+                if let NotAdopted::Dispatch(_) = refused {
+                    return_to(&mut followers, &scheduler);
+                }
+            }
         }
-        Ok(passed.map(|()| anomalies)?)
+        passed.map(|()| anomalies)
+    }
+
+    /// Passes the schedule in force to a follower, now and at each [`reconfigure`](Self::reconfigure), before
+    /// the dispatcher takes it: to an event channel with `EventChannel::follow`, to calls with
+    /// [`OperationPriorities::follow`](crate::OperationPriorities::follow). `follow` runs on the thread that
+    /// calls this or `reconfigure`, and must not call this dispatcher. A schedule that it refuses comes into
+    /// force nowhere: followers that have accepted it get the one before again. It follows as long as the
+    /// dispatcher exists. For a scheduler of another process,
+    /// [`ScheduleFollower`](crate::rtec::ScheduleFollower) does the same.
+    ///
+    /// ```
+    /// use std::{sync::Arc, time::Duration};
+    /// use punctual::Priority;
+    /// use punctual_dispatch::Command;
+    /// use punctual_scheduling::{OperationPriorities, ScheduledDispatcher, reconfigurable::*};
+    ///
+    /// type Dispatcher = ScheduledDispatcher<Box<dyn Command>>;
+    /// let ms = Duration::from_millis;
+    /// let mut scheduler = ReconfigurableScheduler::new(Strategy::Rms);
+    /// let track = scheduler.add(Operation::new("track", Criticality::High).tuple(ms(50), ms(5)))?;
+    /// let dispatcher = Dispatcher::start(scheduler, |_, level| level)?;
+    /// let priorities = Arc::new(OperationPriorities::at_lanes([Priority::MAX]));
+    /// let calls = Arc::clone(&priorities);
+    /// dispatcher.pass_on(move |schedule| {
+    ///     calls.follow(schedule.clone());
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!(priorities.of(track.handle()), Some(Priority::MAX));
+    /// dispatcher.reconfigure(|changed| changed.enable(track, false).expect("it is known"))?;
+    /// assert_eq!(priorities.of(track.handle()), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`NotAdopted::Follower`]: it refuses the schedule in force, and gets no other.
+    pub fn pass_on(
+        &self,
+        mut follow: impl FnMut(&ReconfigurableScheduler) -> Result<(), Reason> + Send + 'static,
+    ) -> Result<(), NotAdopted> {
+        let scheduler = self.scheduler.lock();
+        follow(&scheduler).map_err(NotAdopted::Follower)?;
+        self.followers.lock().push(Box::new(follow));
+        Ok(())
     }
 
     /// Returns a copy of the scheduler with the schedule in force.
@@ -250,6 +317,29 @@ pub fn fifo(highest: NativePriority) -> impl Fn(usize, Level) -> Level + Send + 
         let below = i16::try_from(place).unwrap_or(i16::MAX);
         let priority = NativePriority(highest.0.saturating_sub(below).max(1));
         level.scheduling(Scheduling::fifo(priority))
+    }
+}
+
+/// Passes a schedule to all followers, or to none if one refuses it.
+fn pass_on(
+    followers: &mut [Box<Follower>],
+    changed: &ReconfigurableScheduler,
+    former: &ReconfigurableScheduler,
+) -> Result<(), NotAdopted> {
+    for place in 0..followers.len() {
+        if let Err(reason) = followers[place](changed) {
+            return_to(&mut followers[..place], former);
+            return Err(NotAdopted::Follower(reason));
+        }
+    }
+    Ok(())
+}
+
+/// Passes the schedule in force to followers that have accepted another one since.
+fn return_to(followers: &mut [Box<Follower>], former: &ReconfigurableScheduler) {
+    for follow in followers {
+        // They have accepted it before.
+        let _ = follow(former);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{env, error::Error, time::Duration};
 
-use punctual::Orb;
+use punctual::{Orb, Priority};
 use punctual_events::{Filter, RemoteChannel};
 use punctual_zenoh::{Link, Settings};
 use zenoh::Config;
@@ -35,7 +35,9 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let channel = RemoteChannel::new(orb.resolve(&channel)?);
     let link = Link::open(config, Settings::new("events"))?;
     let _receives = link.receive(channel.inlet("from Zenoh")?)?;
-    let _sends = channel.export(&poa, &Filter::every_event(), "to Zenoh", link.sender()?)?;
+    // Of all seven of Zenoh.
+    let middle = Priority::new(i16::MAX / 2)?;
+    let _sends = channel.export(&poa, &Filter::every_event(), "to Zenoh", link.sender(middle)?)?;
     println!("Connected. Ctrl-C ends it.");
     orb.run();
     Ok(())

@@ -2,14 +2,17 @@
 //! an existing engine. It has threads without real-time priorities; keep it out of processes that have lanes.
 //!
 //! ```no_run
-//! use punctual_events::{EventChannel, Filter};
+//! use punctual::Priority;
+//! use punctual_events::{EventChannel, EventType, Filter};
 //! use punctual_zenoh::{Link, Settings};
 //!
 //! let mut config = zenoh::Config::default();
 //! config.insert_json5("connect/endpoints", r#"["tcp/192.0.2.1:7447"]"#)?;
 //! let link = Link::open(config, Settings::new("plant/tracks"))?;
 //! let channel = EventChannel::builder().build()?;
-//! let sends = channel.export(&Filter::every_event(), "to Zenoh", link.sender()?)?;
+//! let (alarm, urgent) = (Filter::event(EventType(17)), link.sender(Priority::MAX)?);
+//! let alarms = channel.export(&alarm, "alarms to Zenoh", urgent)?;
+//! let others = channel.export(&alarm.negated(), "others to Zenoh", link.sender(Priority::new(10_000)?)?)?;
 //! let receives = link.receive(channel.inlet("from Zenoh"))?;
 //! # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 //! ```
@@ -31,7 +34,7 @@ use punctual::Priority;
 use punctual_events::{Numbering, OwnInlet, Seen, Sent, rtec::rtec_event_comm::Event};
 use zenoh::{Config, Session, Wait, qos::CongestionControl, sample::Locality, sample::Sample};
 
-pub use priority::{from_zenoh, to_zenoh};
+pub use priority::to_zenoh;
 use queue::Queue;
 use receiving::Receiver;
 pub use receiving::Receiving;
@@ -52,12 +55,10 @@ pub enum LinkError {
 pub struct Settings {
     /// Key expression without wildcards under which events are published, and received from others.
     pub key: String,
-    /// Priority of the events, which [`to_zenoh`] maps to one of Zenoh's; default the middle. Events of
-    /// several priorities need a link each, with a key of its own.
-    pub priority: Priority,
-    /// Number of received events that may wait for the channel; default 256. Beyond, the oldest are lost.
+    /// Number of received events that may wait for the channel; default 256. Beyond, those of the lowest
+    /// priority are lost, the oldest first.
     pub queue: usize,
-    /// Maximum number of octets of these events; default 16 MiB. Beyond, the oldest are lost.
+    /// Maximum number of octets of these events; default 16 MiB. Beyond, events are lost as for `queue`.
     pub octets: usize,
     /// Maximum number of octets of a message; default 1 MiB. Longer ones are neither sent nor kept when they
     /// arrive; Zenoh drops those that are longer by more than 64 KiB while it joins their fragments.
@@ -77,7 +78,6 @@ impl Settings {
     pub fn new(key: impl Into<String>) -> Self {
         Self {
             key: key.into(),
-            priority: from_zenoh(zenoh::qos::Priority::Data),
             queue: 256,
             octets: 16 << 20,
             message: 1 << 20,
@@ -114,18 +114,23 @@ impl Link {
         })
     }
 
-    /// Function that `export` of a channel calls for each event. An event that no gateway would receive at
+    /// Function that `export` of a channel calls for each event, which is sent with the priority of Zenoh
+    /// that [`to_zenoh`] gives for this one. Events have no priority: export those of each with a filter and
+    /// a sender of their own, under the same key. An event that no gateway would receive at
     /// present, because there is none or the connection to it is interrupted, is lost; so is one that is too
     /// long. These have no number: receivers count only the events that Zenoh drops later. It does not wait
     /// for the network.
     ///
     /// # Errors
     /// Zenoh refuses the key.
-    pub fn sender(&self) -> Result<impl Fn(&Event) -> Sent + Send + Sync + 'static, LinkError> {
+    pub fn sender(
+        &self,
+        priority: Priority,
+    ) -> Result<impl Fn(&Event) -> Sent + Send + Sync + 'static, LinkError> {
         let publisher = self
             .session
             .declare_publisher(self.settings.key.clone())
-            .priority(to_zenoh(self.settings.priority))
+            .priority(to_zenoh(priority))
             .congestion_control(CongestionControl::Drop)
             .allowed_destination(Locality::Remote)
             .wait()?;
@@ -154,7 +159,8 @@ impl Link {
         })
     }
 
-    /// Passes events that arrive on to a channel, on a thread named `zenoh-events`. Ten times in a second,
+    /// Passes events that arrive on to a channel, on a thread named `zenoh-events`: those that wait by their
+    /// priority of Zenoh, and those of one priority in their order. Ten times in a second,
     /// the thread examines whether a router or peer is connected, and shows the counters in the statistics of
     /// the channel.
     ///
@@ -167,7 +173,7 @@ impl Link {
         let arrives = {
             let (inlet, queue) = (Arc::clone(&inlet), Arc::clone(&queue));
             move |sample: Sample| match sample.payload().len() <= limit {
-                true => queue.push(sample.payload().to_bytes().into_owned()),
+                true => queue.push(sample.priority(), sample.payload().to_bytes().into_owned()),
                 false => inlet.count_malformed(),
             }
         };

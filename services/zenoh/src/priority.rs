@@ -21,20 +21,6 @@ pub fn to_zenoh(priority: Priority) -> ZenohPriority {
     LEVELS[usize::try_from(band).unwrap_or_default()]
 }
 
-/// Returns the lowest CORBA priority of a band.
-pub fn from_zenoh(priority: ZenohPriority) -> Priority {
-    let levels = i32::from(Priority::MAX.value()) + 1;
-    let band = LEVELS
-        .iter()
-        .position(|level| *level == priority)
-        .unwrap_or_default();
-    let lowest = (i32::try_from(band).unwrap_or_default() * levels + 6) / 7;
-    i16::try_from(lowest)
-        .ok()
-        .and_then(|value| Priority::new(value).ok())
-        .unwrap_or(Priority::MIN)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,9 +37,6 @@ mod tests {
             (Some(&ZenohPriority::Background), Some(&ZenohPriority::RealTime))
         );
         for level in LEVELS {
-            let lowest = from_zenoh(level);
-            assert_eq!(to_zenoh(lowest), level);
-            assert!(lowest == Priority::MIN || all[lowest.value() as usize - 1] != level);
             let width = all.iter().filter(|one| **one == level).count();
             assert!((4_680..=4_683).contains(&width), "{level:?}: {width}");
         }

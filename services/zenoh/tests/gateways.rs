@@ -68,7 +68,11 @@ impl Member {
         let link = Link::open(client(port), Settings::new(KEY)).unwrap();
         let receives = link.receive(channel.inlet("from Zenoh")).unwrap();
         let sends = channel
-            .export(&Filter::every_event(), "to Zenoh", link.sender().unwrap())
+            .export(
+                &Filter::every_event(),
+                "to Zenoh",
+                link.sender(Priority::MIN).unwrap(),
+            )
             .unwrap();
         Self {
             channel,
@@ -223,24 +227,23 @@ fn top_shows_what_is_sent_received_lost_and_looped_and_that_the_router_was_away(
 }
 
 #[test]
-fn the_priority_of_a_link_is_that_of_its_messages() {
+fn a_link_sends_with_the_priority_of_each_of_its_senders() {
     let port = free_port();
     let _router = router(port);
-    for priority in [Priority::MIN, Priority::MAX] {
-        let channel = EventChannel::builder().build().unwrap();
-        let key = format!("priority/{}", priority.value());
-        let listener = zenoh::open(client(port)).wait().unwrap();
-        let samples = listener.declare_subscriber(&key).wait().unwrap();
-        let settings = Settings {
-            priority,
-            ..Settings::new(&key)
-        };
-        let link = Link::open(client(port), settings).unwrap();
+    let listener = zenoh::open(client(port)).wait().unwrap();
+    let samples = listener.declare_subscriber(KEY).wait().unwrap();
+    let channel = EventChannel::builder().build().unwrap();
+    let link = Link::open(client(port), Settings::new(KEY)).unwrap();
+    for (event_type, priority) in [(TRACK, Priority::MIN), (OPENER, Priority::MAX)] {
         let sends = channel
-            .export(&Filter::every_event(), "zenoh", link.sender().unwrap())
+            .export(
+                &Filter::event(event_type),
+                "zenoh",
+                link.sender(priority).unwrap(),
+            )
             .unwrap();
         eventually("it arrives", || {
-            channel.push_octets(TRACK, b"hot").unwrap();
+            channel.push_octets(event_type, b"hot").unwrap();
             sends.statistics().forwarded > 0
         });
         let sample = samples.recv_timeout(LONG).unwrap().unwrap();

@@ -7,6 +7,7 @@ use punctual::{
     SystemExceptionKind::{ObjectNotExist, Timeout},
 };
 
+use super::Answer;
 use crate::ConsumerTolerance;
 
 /// The answers so far.
@@ -32,13 +33,13 @@ impl Replies {
     /// Takes an answer; returns whether the consumer is dead.
     pub(super) fn show_death(
         &mut self,
-        reply: Result<bool, SystemException>,
+        reply: Result<Answer, SystemException>,
         tolerance: &ConsumerTolerance,
     ) -> bool {
         self.error = reply.as_ref().err().copied();
         match reply {
-            Ok(true) => *self = Self::new(),
-            Ok(false) => return true,
+            Ok(Answer::Exists { .. }) => *self = Self::new(),
+            Ok(Answer::Gone) => return true,
             Err(error) if error.kind == ObjectNotExist => return true,
             // It is busy, but alive: it has answered an earlier query since, or its queue is full.
             Err(error) if matches!(error.minor, Minor::REPLIES_LATE | Minor::REQUEST_QUEUE_FULL) => {
@@ -80,7 +81,7 @@ mod tests {
 
     use super::*;
 
-    fn failed(kind: SystemExceptionKind, minor: Minor) -> Result<bool, SystemException> {
+    fn failed(kind: SystemExceptionKind, minor: Minor) -> Result<Answer, SystemException> {
         Err(SystemException::new(kind, minor, Completion::Maybe))
     }
 
@@ -109,7 +110,7 @@ mod tests {
             "{silent}"
         );
         assert!(silent.len() <= 100, "{silent}");
-        assert!(!replies.show_death(Ok(true), &tolerance));
+        assert!(!replies.show_death(Ok(Answer::Exists { lost: 0 }), &tolerance));
         assert_eq!(replies.failure(), None);
     }
 }

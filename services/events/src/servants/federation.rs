@@ -32,7 +32,7 @@ pub(super) struct Federation {
 }
 
 /// Maximum number of octets of the name of a gateway or consumer.
-const NAME: usize = 256;
+pub(super) const NAME: usize = 256;
 
 impl Federation {
     pub(super) fn inbox(&self, host: &Arc<Host>, name: &str) -> Result<InboxRef, SystemException> {

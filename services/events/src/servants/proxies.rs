@@ -5,15 +5,16 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use punctual::{Interface, SystemException};
+use punctual::{Interface, ObjectRef, SystemException};
+use punctual_giop::{IiopProfile, TAG_INTERNET_IOP};
 use punctual_os::PiMutex;
 
 use super::{Host, Proxy, federation};
 use crate::{
     EventError, EventType, Filter,
-    consumer::{Consumer, ConsumerQos, Exit, Sink, UNTIMED},
+    consumer::{Answer, Consumer, ConsumerQos, Exit, Sink, UNTIMED},
     error::{gone, limit_exceeded},
-    rtec::punctual_events::{ExportTotals, NamedSupplier, NamedSupplierRef},
+    rtec::punctual_events::{ExportTotals, NamedSupplier, NamedSupplierRef, QueuedConsumerRef},
     rtec::rtec_event_channel_admin::{
         AlreadyConnected, ConsumerQosView, ProxyPushConsumer, ProxyPushConsumerRef, ProxyPushSupplier,
         ProxyPushSupplierRef, SupplierQosView, TypeError, proxy_push_consumer::ConnectPushSupplierError,
@@ -148,7 +149,7 @@ impl ProxyPushSupplier for SupplierHandle {
             return Err(AlreadyConnected {}.into());
         }
         let settings = ConsumerQos {
-            name: "remote".to_owned(),
+            name: address(consumer.as_object()),
             priority: proxy.host.caller_priority(),
             queue: core.default_queue.events,
             octets: core.limits.octets.queue,
@@ -178,6 +179,16 @@ impl ProxyPushSupplier for SupplierHandle {
 
     fn resume_connection(&self) -> Result<(), SystemException> {
         self.suspend(false)
+    }
+}
+
+/// Address of an object, by which its consumer is known until it has a name.
+fn address(object: &ObjectRef) -> String {
+    let iiop = { object.ior().profiles.iter() }.find(|profile| profile.tag == TAG_INTERNET_IOP);
+    let address = iiop.and_then(|profile| IiopProfile::decode(profile).ok());
+    match address {
+        Some(IiopProfile { host, port, .. }) if host.len() < federation::NAME => format!("{host}:{port}"),
+        _ => "remote".to_owned(),
     }
 }
 
@@ -269,8 +280,18 @@ impl Sink for RemoteConsumer {
         })
     }
 
-    fn ping(&self) -> Option<Result<bool, SystemException>> {
-        Some(self.reference.as_object().non_existent().map(|gone| !gone))
+    fn ping(&self) -> Option<Result<Answer, SystemException>> {
+        let object = self.reference.as_object();
+        Some(match object.ior().type_id == QueuedConsumerRef::REPOSITORY_ID {
+            true => {
+                let lost = QueuedConsumerRef::from_object(object.clone()).lost();
+                lost.map(|lost| Answer::Exists { lost })
+            }
+            false => object.non_existent().map(|gone| match gone {
+                true => Answer::Gone,
+                false => Answer::Exists { lost: 0 },
+            }),
+        })
     }
 
     fn disconnected(&self) {

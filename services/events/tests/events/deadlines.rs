@@ -216,7 +216,7 @@ fn overflow_leaves_no_deadline_behind() {
 }
 
 #[test]
-fn an_adopted_schedule_brings_order_and_timing() {
+fn a_schedule_brings_order_and_timing() {
     let mut scheduler = ReconfigurableScheduler::new(Strategy::RmsMlf);
     // The period is the deadline, and leaves no time.
     let operation = Operation::new("display", Criticality::Low).tuple(MS, MS);
@@ -227,11 +227,11 @@ fn an_adopted_schedule_brings_order_and_timing() {
     let display = display.each(|_| panic!("it is hopeless")).unwrap();
     let log = events(&channel, TRACK).name("log").each(|_| {}).unwrap();
     let descending = Lane::descending(Priority::MAX);
-    let lane = |level| Lane {
+    let lane = move |level| Lane {
         shedding: SHEDS,
         ..descending(level)
     };
-    channel.adopt(&scheduler, lane).unwrap();
+    channel.follow(scheduler, lane).unwrap();
     channel.push_octets(TRACK, b"x").unwrap();
     eventually("cancelled", || display.statistics().undelivered.cancelled == 1);
     eventually("delivered", || log.statistics().delivered == 1);

@@ -2,15 +2,20 @@
 
 use std::{sync::mpsc, time::Duration};
 
-use punctual::{Orb, Priority, StandardMapping};
+use punctual::{Interface, ObjectRef, Orb, Priority, StandardMapping, SystemException, ior_to_string};
 use punctual_events::{
-    ChannelLimits, ConsumerTolerance, EventChannel, EventError, Filter, rtec::rtec_event_comm::EventView,
+    ChannelLimits, ConsumerTolerance, EventChannel, EventError, Filter,
+    rtec::{
+        punctual_events::{QueuedConsumer, QueuedConsumerRef},
+        rtec_event_channel_admin::{ConsumerQos, EventChannelRef},
+        rtec_event_comm::{EventView, PushConsumer, PushConsumerRef},
+    },
 };
 use punctual_fixtures::{LONG, eventually};
 
 use crate::{
     ALARM, TRACK,
-    remote::{Client, client, event, host, remote},
+    remote::{Client, Host, client, event, host, remote},
 };
 
 fn limits(silence: Duration) -> ChannelLimits {
@@ -24,6 +29,70 @@ fn limits(silence: Duration) -> ChannelLimits {
         send_timeout: Duration::from_millis(20),
         ..ChannelLimits::default()
     }
+}
+
+/// It says that a queue of its own has lost as many events as there can be.
+struct Liar;
+
+impl PushConsumer for Liar {
+    fn push(&self, _: &[EventView<'_>]) -> Result<(), SystemException> {
+        Ok(())
+    }
+
+    fn disconnect_push_consumer(&self) -> Result<(), SystemException> {
+        Ok(())
+    }
+}
+
+impl QueuedConsumer for Liar {
+    fn lost(&self) -> Result<u64, SystemException> {
+        Ok(u64::MAX)
+    }
+}
+
+/// Connects objects of a client to a channel that asks each 10 ms.
+fn connected(client: &Client, consumers: &[&ObjectRef]) -> Host {
+    let lanes = EventChannel::builder().lane(Priority::MIN, 1);
+    let host = host(lanes.limits(limits(LONG)).build().unwrap());
+    let channel: EventChannelRef = client.orb.resolve(&host.address).unwrap();
+    for consumer in consumers {
+        let admin = channel.for_consumers().unwrap().unwrap();
+        let proxy = admin.obtain_push_supplier().unwrap().unwrap();
+        let consumer = PushConsumerRef::from_object((*consumer).clone());
+        let qos = ConsumerQos::default();
+        proxy.connect_push_consumer(Some(&consumer), &qos).unwrap();
+    }
+    host
+}
+
+#[test]
+fn what_consumers_say_of_their_queues_is_counted_and_decides_nothing() {
+    let client = client();
+    let liar: QueuedConsumerRef = client.poa.activate(Liar).unwrap();
+    let host = connected(&client, &[liar.as_object(); 2]);
+    eventually("both are asked", || {
+        let consumers = host.channel.statistics().consumers;
+        let said = consumers.iter().map(|one| one.undelivered.lost_at_consumer);
+        said.eq([u64::MAX; 2])
+    });
+    let all = host.channel.statistics();
+    assert_eq!(
+        (all.undelivered.lost_at_consumer, all.disconnected),
+        (u64::MAX, 0)
+    );
+}
+
+#[test]
+fn a_consumer_that_claims_a_queue_and_cannot_tell_its_losses_is_disconnected() {
+    let client = client();
+    let plain: PushConsumerRef = client.poa.activate(Liar).unwrap();
+    let mut ior = plain.as_object().ior().clone();
+    ior.type_id = QueuedConsumerRef::REPOSITORY_ID.to_owned();
+    let claims: ObjectRef = client.orb.resolve(&ior_to_string(&ior)).unwrap();
+    let host = connected(&client, &[&claims]);
+    eventually("disconnected", || host.channel.statistics().disconnected == 1);
+    let last = host.channel.statistics().last_disconnected.unwrap();
+    assert!(last.error.is_some_and(|error| error.contains("BAD_OPERATION")));
 }
 
 /// A consumer whose process is gone without a word.

@@ -1,5 +1,6 @@
 //! The event service: delivery, timeouts, the wire, and hostile clients.
 
+mod allocations;
 #[path = "../../../../fuzz/corpus.rs"]
 mod corpus;
 mod datagrams;
@@ -17,11 +18,15 @@ mod placement;
 mod reconfiguration;
 mod remote;
 mod slow;
+mod tao;
 mod timeouts;
 mod urgency;
 mod wire;
 
 use punctual_events::{EventType, topic};
+
+#[global_allocator]
+static ALLOCATOR: punctual_os::CountingAllocator = punctual_os::CountingAllocator;
 
 punctual::include_idl!("track");
 

@@ -129,31 +129,25 @@ fn what_waits_follows_a_name_that_a_consumer_gets_later() {
 }
 
 #[test]
-fn what_waited_without_a_deadline_gets_that_of_the_adopted_schedule() {
+fn what_waited_without_a_deadline_gets_that_of_the_schedule() {
     let edf = schedule(
         Strategy::Edf,
         &[("early", 1_000), ("late", 2_000), ("last", 4_000)],
     );
-    let adopt = |channel: &EventChannel, follows: bool| match follows {
-        true => channel.follow(edf.clone(), Lane::descending(Priority::MAX)),
-        false => channel.adopt(&edf, Lane::descending(Priority::MAX)),
-    };
-    for follows in [false, true] {
-        let channel = low(Order::Arrival);
-        let noted = Noted::default();
-        let [last, late, early] = [(ALARM, "last"), (EventType(18), "late"), (TRACK, "early")]
-            .map(|(event_type, name)| (noting(&channel, event_type, name, &noted), event_type));
-        let (_blocks, release) = blocked(&channel, Priority::MIN);
-        // Before the schedule, in the order of arrival; `late` only afterwards.
-        channel.push_octets(last.1, &[3]).unwrap();
-        channel.push_octets(early.1, &[1]).unwrap();
-        adopt(&channel, follows).unwrap();
-        channel.push_octets(late.1, &[2]).unwrap();
-        channel.push_octets(early.1, &[4]).unwrap();
-        drop(release);
-        // The second one of `early` has a deadline before those of the others.
-        has_noted(&noted, &[1, 4, 2, 3]);
-    }
+    let channel = low(Order::Arrival);
+    let noted = Noted::default();
+    let [last, late, early] = [(ALARM, "last"), (EventType(18), "late"), (TRACK, "early")]
+        .map(|(event_type, name)| (noting(&channel, event_type, name, &noted), event_type));
+    let (_blocks, release) = blocked(&channel, Priority::MIN);
+    // Before the schedule, in the order of arrival; `late` only afterwards.
+    channel.push_octets(last.1, &[3]).unwrap();
+    channel.push_octets(early.1, &[1]).unwrap();
+    channel.follow(edf, Lane::descending(Priority::MAX)).unwrap();
+    channel.push_octets(late.1, &[2]).unwrap();
+    channel.push_octets(early.1, &[4]).unwrap();
+    drop(release);
+    // The second one of `early` has a deadline before those of the others.
+    has_noted(&noted, &[1, 4, 2, 3]);
 }
 
 /// Places change all the time while consumers are blocked, with deadlines and without.
@@ -196,7 +190,7 @@ fn nothing_is_lost_repeated_or_overtaken_by_changes_while_lanes_are_occupied() {
         for round in 0.. {
             let (blocks, release) = blocked(&channel, Priority::MIN);
             let lane = Lane::descending(Priority::MAX);
-            channel.adopt(&schedules[round % 3], lane).unwrap();
+            channel.follow(schedules[round % 3].clone(), lane).unwrap();
             if round % 4 == 0 {
                 let lanes = [Lane::new(Priority::MIN, 1), Lane::new(Priority::MAX, 1)];
                 channel.reconfigure(lanes, |_| None).unwrap();
@@ -216,28 +210,23 @@ fn nothing_is_lost_repeated_or_overtaken_by_changes_while_lanes_are_occupied() {
 
 #[test]
 fn who_is_not_in_the_schedule_is_served_below_its_lanes() {
-    for follows in [false, true] {
-        let channel = low(Order::Arrival);
-        let (noted, tailed): (Noted, Noted) = Default::default();
-        let _radar = noting(&channel, TRACK, "radar", &noted);
-        let lanes = Lane::descending(Priority::MAX);
-        let muf = schedule(Strategy::Muf, &[("radar", 1)]);
-        match follows {
-            true => channel.follow(muf, lanes).unwrap(),
-            false => channel.adopt(&muf, lanes).unwrap(),
-        }
-        // Also one that asks for the highest priority, and comes later.
-        let (blocks, release) = blocked(&channel, Priority::MAX);
-        let _tail = noting(&channel, TRACK, "tail", &tailed);
-        for number in 0..3 {
-            channel.push_octets(TRACK, &[number]).unwrap();
-        }
-        has_noted(&noted, &[0, 1, 2]);
-        assert_eq!(*tailed.lock().unwrap(), []);
-        assert_eq!(blocks.statistics().priority, Priority::MAX);
-        drop(release);
-        has_noted(&tailed, &[0, 1, 2]);
+    let channel = low(Order::Arrival);
+    let (noted, tailed): (Noted, Noted) = Default::default();
+    let _radar = noting(&channel, TRACK, "radar", &noted);
+    let lanes = Lane::descending(Priority::MAX);
+    let muf = schedule(Strategy::Muf, &[("radar", 1)]);
+    channel.follow(muf, lanes).unwrap();
+    // Also one that asks for the highest priority, and comes later.
+    let (blocks, release) = blocked(&channel, Priority::MAX);
+    let _tail = noting(&channel, TRACK, "tail", &tailed);
+    for number in 0..3 {
+        channel.push_octets(TRACK, &[number]).unwrap();
     }
+    has_noted(&noted, &[0, 1, 2]);
+    assert!(tailed.lock().unwrap().is_empty());
+    assert_eq!(blocks.statistics().priority, Priority::MAX);
+    drop(release);
+    has_noted(&tailed, &[0, 1, 2]);
 }
 
 /// Lanes of the channel below those of the schedule stay, with their threads.
@@ -254,7 +243,9 @@ fn lanes_of_the_channel_below_the_schedule_stay() {
     let noted = Noted::default();
     let rms = schedule(Strategy::Rms, &[("radar", 1), ("display", 2)]);
     for highest in [200, 200, 301] {
-        channel.adopt(&rms, Lane::descending(priority(highest))).unwrap();
+        channel
+            .follow(rms.clone(), Lane::descending(priority(highest)))
+            .unwrap();
         let (_lowest, release) = blocked(&channel, priority(99));
         let between = channel.subscribe_to(Filter::event(TRACK)).priority(priority(250));
         let notes = Arc::clone(&noted);
@@ -264,6 +255,6 @@ fn lanes_of_the_channel_below_the_schedule_stay() {
         noted.lock().unwrap().clear();
         drop((between, release));
     }
-    let refused = channel.adopt(&rms, Lane::descending(priority(1))).unwrap_err();
+    let refused = channel.follow(rms, Lane::descending(priority(1))).unwrap_err();
     assert!(matches!(refused, EventError::NoLaneBelow), "{refused}");
 }

@@ -74,6 +74,12 @@ fn a_queue_at_the_consumer_keeps_the_newest_events_and_the_connection() {
     let queue = || queued.statistics().unwrap();
     eventually("all are queued", || queue().queued == 100);
     assert_eq!((queue().waiting, queue().undelivered.lost), (2, 97));
+    // The channel shows it, in all and for this consumer, although it has delivered all events.
+    eventually("the channel knows", || {
+        let all = host.channel.statistics();
+        let [total, own] = [all.undelivered, all.consumers[0].undelivered];
+        (total.lost, total.lost_at_consumer, own.lost_at_consumer) == (0, 97, 97)
+    });
 
     // Its thread is free to answer, unlike that of a consumer without a queue whose callback blocks, too.
     let (callback, also) = gated();
@@ -117,6 +123,9 @@ fn a_queue_that_disconnects_ends_the_subscription() {
         host.channel.push_octets(TRACK, &[number]).unwrap();
     }
     eventually("over", || !queued.is_connected().unwrap());
+    eventually("the channel learns it", || {
+        host.channel.statistics().disconnected == 1
+    });
     drop(leave);
     let refused = channel.consumer(&tracks).queue(0, Overflow::Disconnect);
     let refused = refused.subscribe(&slow.poa, |_| {}).err();

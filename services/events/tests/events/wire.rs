@@ -22,7 +22,7 @@ const CONSUMER_QOS: &str = "
     00000000000000000000000000000000000000000000000000
 ";
 
-fn octets(hex: &str) -> Vec<u8> {
+pub fn octets(hex: &str) -> Vec<u8> {
     let hex: String = hex.split_whitespace().collect();
     (0..hex.len())
         .step_by(2)

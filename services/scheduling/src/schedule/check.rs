@@ -80,8 +80,8 @@ const MISTAKEN_SCHEMES: [(&str, &str); 8] = [
     ("unix", "uiop"),
 ];
 
-/// Checks the form of endpoints, each the first of `ports` consecutive ones. The schemes depend on the program's
-/// transports.
+/// Checks the form of endpoints, each the first of `ports` consecutive ones. The schemes depend on the
+/// transports of the program.
 fn endpoints(listen: &[String], ports: usize, key: &Key) -> Result<(), Problem> {
     for (index, endpoint) in listen.iter().enumerate() {
         let problem = |text: String| key.item("listen", index).problem(text);

@@ -315,10 +315,12 @@ fn levels_that_the_dispatcher_does_not_take_leave_the_schedule() {
         .unwrap();
     let first_only = |place: usize, level: Level| level.capacity(usize::from(place == 0));
     let dispatcher = ScheduledDispatcher::<Box<dyn Command>>::start(scheduler, first_only).unwrap();
+    let followed = follower(&dispatcher, usize::MAX);
     let refused = dispatcher.reconfigure(|changed| {
         changed.add(source("other", Criticality::Low, &[80], 5)).unwrap();
     });
     assert!(matches!(refused, Err(NotAdopted::Dispatch(_))));
+    assert_eq!(*followed.lock().unwrap(), [1, 2, 1]);
     let scheduler = dispatcher.scheduler();
     assert_eq!((scheduler.operations().len(), scheduler.levels().len()), (1, 1));
     let own = dispatcher.computations();
@@ -326,4 +328,54 @@ fn levels_that_the_dispatcher_does_not_take_leave_the_schedule() {
     dispatcher
         .dispatch(track, dispatcher.now(), note(&Journal::default(), "tracked"))
         .unwrap();
+}
+
+/// Lets a function follow that refuses more operations than these; returns how many each schedule had that it
+/// accepted.
+fn follower(dispatcher: &ScheduledDispatcher<Box<dyn Command>>, most: usize) -> Arc<Mutex<Vec<usize>>> {
+    let accepted = Arc::<Mutex<Vec<usize>>>::default();
+    let accepts = Arc::clone(&accepted);
+    let follow = move |schedule: &ReconfigurableScheduler| match schedule.operations().len() {
+        number if number <= most => {
+            accepts.lock().unwrap().push(number);
+            Ok(())
+        }
+        number => Err(format!("{number} operations").into()),
+    };
+    dispatcher.pass_on(follow).unwrap();
+    accepted
+}
+
+#[test]
+fn a_schedule_that_a_follower_refuses_comes_into_force_nowhere() {
+    let mut scheduler = ReconfigurableScheduler::new(Strategy::Rms);
+    scheduler
+        .add(source("track", Criticality::High, &[50], 5))
+        .unwrap();
+    let dispatcher = ScheduledDispatcher::<Box<dyn Command>>::start(scheduler, patient).unwrap();
+    let followed = [usize::MAX, 2, usize::MAX].map(|most| follower(&dispatcher, most));
+    let add = |name| {
+        let operation = source(name, Criticality::Low, &[80], 5);
+        dispatcher.reconfigure(|changed| {
+            changed.add(operation).unwrap();
+        })
+    };
+    add("second").unwrap();
+    let refused = add("third").unwrap_err();
+    assert!(matches!(&refused, NotAdopted::Follower(_)), "{refused}");
+    assert!(
+        refused.to_string().ends_with("stays in force: 3 operations"),
+        "{refused}"
+    );
+    let accepted = followed.each_ref().map(|one| one.lock().unwrap().clone());
+    assert_eq!(accepted, [vec![1, 2, 3, 2], vec![1, 2], vec![1, 2]]);
+    assert_eq!(dispatcher.scheduler().operations().len(), 2);
+    let own = dispatcher.computations();
+    assert_eq!((own.computations, own.refused, own.running), (3, 1, 2));
+    let refuses = |_: &ReconfigurableScheduler| Err("no".into());
+    assert!(matches!(
+        dispatcher.pass_on(refuses),
+        Err(NotAdopted::Follower(_))
+    ));
+    dispatcher.reconfigure(|_| {}).unwrap();
 }

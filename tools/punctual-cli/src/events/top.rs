@@ -34,15 +34,16 @@ Examples:
   punctual events top --once
   punctual events top --json > channel.json
 
-A row is a consumer, those of the highest priority first: its queue (waiting/length), the most that waited, \
-events delivered per second, and since it subscribed: delivered, lost because the queue was full, failed, \
-late (delivered after their deadline), cancelled (dropped, as they could no longer meet it). \
-Yellow: it has lost events in the last interval; red: its queue is full. Unmatched events have no consumer; \
-refused ones were too long. Events lost and failed are those of all consumers, former ones included; \
-refused subscriptions had filters that were too deep, too long or no filters, or met another limit of the \
-channel. A consumer fails if its last delivery did, or if it does not answer queries. Below the table are \
-the scheduler of `serve --schedule` with what it has refused, the reasons, and the gateways that lead to the \
-channel (`punctual events gateway`) or export its events.
+A row is a consumer, those of the highest priority first, by its name, or the address of its object: its \
+queue (waiting/length), the most that waited, events delivered per second, and since it subscribed: \
+delivered, lost because the queue was full, lost-own (the same in a queue of the consumer's process, asked \
+for every 5 s), failed, late (delivered after their deadline), cancelled (dropped, as they could no longer \
+meet it). Yellow: it has lost events in the last interval; red: its queue is full. Unmatched events have no \
+consumer; refused ones were too long. Events lost and failed are those of all consumers, former ones \
+included; refused subscriptions had filters that were too deep, too long or no filters, or met another limit \
+of the channel. A consumer fails if its last delivery did, or if it does not answer queries. Below the table \
+are the scheduler of `serve --schedule` with what it has refused, the reasons, and the gateways that lead to \
+the channel (`punctual events gateway`) or export its events.
 
 Keys: q, Esc or Ctrl-C quits, + and - change the interval.
 
@@ -119,7 +120,7 @@ fn printable(mut all: ChannelStatistics) -> ChannelStatistics {
     all
 }
 
-const COLUMNS: [Column<ConsumerStatistics, Rates>; 11] = [
+const COLUMNS: [Column<ConsumerStatistics, Rates>; 12] = [
     column("consumer", 16, 0, |one, _| format!("{} {}", one.id, one.name)),
     column("priority", 8, 3, |one, _| one.priority.to_string()),
     column("queue", 11, 1, |one, _| {
@@ -129,6 +130,9 @@ const COLUMNS: [Column<ConsumerStatistics, Rates>; 11] = [
     column("events/s", 9, 0, |_, rates| format!("{:.0}", rates.delivered)),
     column("delivered", 10, 6, |one, _| one.delivered.to_string()),
     column("lost", 8, 0, |one, _| one.undelivered.lost.to_string()),
+    column("lost-own", 8, 4, |one, _| {
+        one.undelivered.lost_at_consumer.to_string()
+    }),
     column("failed", 7, 2, |one, _| one.undelivered.failed.to_string()),
     column("late", 7, 7, |one, _| one.late.to_string()),
     column("cancelled", 9, 7, |one, _| one.undelivered.cancelled.to_string()),
@@ -194,7 +198,7 @@ fn totals(before: &ChannelStatistics, now: &ChannelStatistics) -> String {
     let rate = per_second(before.received, now.received, span(before, now));
     format!(
         "Received {} ({rate:.0} per second): {} unmatched, {} refused, {} deferred, {} lost, \
-         {} failed, {} cancelled. {}. {}, {}, {}; \
+         {} failed, {} cancelled, {} lost at consumers. {}. {}, {}, {}; \
          {} disconnected; subscriptions refused: {} too deep, {} too long, {} malformed, {} beyond other \
          limits.",
         super::counted(now.received, "event"),
@@ -204,6 +208,7 @@ fn totals(before: &ChannelStatistics, now: &ChannelStatistics) -> String {
         now.undelivered.lost,
         now.undelivered.failed,
         now.undelivered.cancelled,
+        now.undelivered.lost_at_consumer,
         super::counted(now.timeouts, "timeout"),
         super::counted(now.consumers.len() as u64, "consumer"),
         super::counted(now.suppliers, "supplier"),
@@ -318,7 +323,7 @@ fn as_json(before: &Answer, answer: &Answer) -> Value {
             "waiting_octets": one.octets, "capacity": one.capacity, "high_water": one.high_water, "is_suspended": one.is_suspended,
             "is_gateway": one.is_gateway, "queued": one.queued, "delivered": one.delivered,
             "sets": one.sets, "lost": one.undelivered.lost, "failed": one.undelivered.failed, "cancelled": one.undelivered.cancelled,
-            "late": one.late, "error": one.error,
+            "lost_at_consumer": one.undelivered.lost_at_consumer, "late": one.late, "error": one.error,
             "delivered_per_s": rates.delivered, "lost_per_s": rates.lost,
         })
     };
@@ -338,6 +343,7 @@ fn as_json(before: &Answer, answer: &Answer) -> Value {
             "id": one.id, "name": one.name, "priority": one.priority.value(), "error": one.error,
         })).next(),
         "lost": now.undelivered.lost, "failed": now.undelivered.failed, "cancelled": now.undelivered.cancelled,
+        "lost_at_consumer": now.undelivered.lost_at_consumer,
         "refused_subscriptions": {
             "depth": now.refusals.depth, "length": now.refusals.length,
             "malformed": now.refusals.malformed, "limit": now.refusals.limit,
@@ -372,7 +378,7 @@ fn draw(frame: &mut Frame<'_>, before: &Answer, now: &Answer, interval: Duration
         .sum();
     let [head, sums, consumers, below, keys] = Layout::vertical([
         Constraint::Length(1),
-        Constraint::Length(4),
+        Constraint::Length(5),
         Constraint::Min(2),
         Constraint::Length(u16::try_from(height).unwrap_or(u16::MAX)),
         Constraint::Length(1),
@@ -444,6 +450,7 @@ mod tests {
                 lost,
                 failed: 2,
                 cancelled: 1,
+                lost_at_consumer: 6,
             },
             late: 1,
             error: Some("CORBA::TIMEOUT".to_owned()),
@@ -457,6 +464,7 @@ mod tests {
                 lost: lost + 1,
                 failed: 3,
                 cancelled: 0,
+                lost_at_consumer: 9,
             },
             refusals: Refusals {
                 depth: 4,
@@ -494,7 +502,11 @@ mod tests {
         let object = as_json(&now, &now);
         assert_eq!(object["received_per_s"], 0.0);
         assert_eq!((&object["lost"], &object["failed"]), (&json!(10), &json!(3)));
-        assert_eq!(object["deferred"], 8);
+        assert_eq!(
+            (&object["deferred"], &object["lost_at_consumer"]),
+            (&json!(8), &json!(9))
+        );
+        assert_eq!(object["consumers"][0]["lost_at_consumer"], 6);
         assert_eq!(object["gateways"][0]["implausible"], 3);
         assert_eq!(object["gateways"][0]["interrupted"], 2);
         let refused = json!({"depth": 4, "length": 5, "malformed": 6, "limit": 7});
@@ -511,7 +523,7 @@ mod tests {
         );
         let totals = text.lines().nth(1).unwrap();
         assert!(
-            totals.contains("0 refused, 8 deferred, 10 lost, 3 failed, 0 cancelled"),
+            totals.contains("0 refused, 8 deferred, 10 lost, 3 failed, 0 cancelled, 9 lost at consumers"),
             "{totals}"
         );
         assert!(

@@ -127,7 +127,7 @@ impl Job for Fly {
         let components: Vec<Subscription> = components
             .map(|(id, own)| component(&channel, *id, own, &log))
             .collect::<Result<_, _>>()?;
-        channel.adopt(&scheduler, channel::lanes(shedding))?;
+        channel.follow(scheduler, channel::lanes(shedding))?;
         let releaser = thread("releases", RELEASES).spawn({
             let releases = Arc::clone(&releases);
             let end_ns = origin_ns + (self.seconds + TAIL) * 1_000_000_000;

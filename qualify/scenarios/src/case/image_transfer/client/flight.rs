@@ -70,14 +70,14 @@ impl Flight {
             operations,
             scale,
         };
-        flight.adopt()?;
+        flight.follow()?;
         Ok(flight)
     }
 
     /// Has the channel serve at the levels that have been agreed on.
-    fn adopt(&self) -> Result<(), Error> {
+    fn follow(&self) -> Result<(), Error> {
         let lanes = channel::lanes(SheddingPolicy::never());
-        Ok(self.channel.adopt(self.adaptation.scheduler(), lanes)?)
+        Ok(self.channel.follow(self.adaptation.scheduler().clone(), lanes)?)
     }
 
     /// Releases operations until the image is complete, or too late to be waited for.
@@ -126,7 +126,7 @@ impl Flight {
         let (now, left) = (transfer.elapsed(), self.left());
         let last = Duration::from_nanos(transfer.displayed_ns.load(Relaxed));
         if left > 0 && self.adaptation.examine(now, last, left)? {
-            self.adopt()?;
+            self.follow()?;
         }
         Ok(())
     }
