@@ -93,8 +93,8 @@ pub(crate) fn listen_points(lane: &Acceptors) -> Vec<ListenPoint> {
         .collect()
 }
 
-/// Returns whether a peer can reach none of these addresses: it is on another host, and they are of the loopback
-/// interface.
+/// Returns whether a peer can reach none of these addresses: it is on another host, and they are of the
+/// loopback interface.
 pub(crate) fn are_out_of_reach(points: &[ListenPoint], peer: Peer) -> bool {
     matches!(peer, Peer::Network(_)) && points.iter().all(|point| is_of(Peer::Loopback, &point.host))
 }
