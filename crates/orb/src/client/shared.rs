@@ -522,8 +522,8 @@ fn no_lane(minor: Minor) -> SystemException {
 fn report_local_addresses(acceptors: &Acceptors, server: Peer) {
     static NOTICE: Notice = Notice::new(
         "punctual: objects of this ORB have addresses of the loopback interface only, and are passed to a \
-         server on another host, which cannot call them there; let the ORB listen at an address of this host, \
-         such as `Orb::builder().listen(\"iiop://192.0.2.7\")`\n",
+         server on another host, which cannot call them there; let the ORB listen at an address of this \
+         host, such as `Orb::builder().listen(\"iiop://192.0.2.7\")`\n",
     );
     if are_out_of_reach(&listen_points(acceptors), server) {
         NOTICE.send();
