@@ -111,7 +111,8 @@ pub fn one_result<T: for<'a> Decode<'a>>(decoder: &mut Decoder<'_>) -> Result<T,
 
 enum State<T, E> {
     Outstanding(Box<dyn PendingCall>),
-    Done(Result<T, E>),
+    /// In a box: no function on the way of a large result has a copy of it on its stack.
+    Done(Box<Result<T, E>>),
     Taken,
 }
 
@@ -132,7 +133,7 @@ impl<T, E: From<SystemException>, D: DecodeReply<T, E>> AsyncCall<T, E, D> {
             match values.run(&operation, arguments, |call| target.start(call)) {
                 Ok(Some(pending)) => State::Outstanding(pending),
                 Ok(None) => State::Done(values.result(Ok(()))),
-                Err(error) => State::Done(Err(error.of_call().into())),
+                Err(error) => State::Done(failed(error)),
             }
         };
         Self {
@@ -265,7 +266,7 @@ impl<T, E: From<SystemException>, D: DecodeReply<T, E>> AsyncCall<T, E, D> {
 
     fn take(&mut self) -> Result<T, E> {
         match mem::replace(&mut self.state, State::Taken) {
-            State::Done(result) => result,
+            State::Done(result) => *result,
             State::Outstanding(_) | State::Taken => {
                 panic!("an `AsyncCall` was polled after it had returned its result")
             }
@@ -333,7 +334,7 @@ impl ObjectRef {
 pub(crate) struct ReplyValues<'d, T, E, D> {
     reply: &'d D,
     /// `None` until the call has decoded its reply.
-    decoded: Option<Result<T, E>>,
+    decoded: Option<Box<Result<T, E>>>,
 }
 
 impl<'d, T, E, D: DecodeReply<T, E>> ReplyValues<'d, T, E, D> {
@@ -357,12 +358,12 @@ impl<'d, T, E, D: DecodeReply<T, E>> ReplyValues<'d, T, E, D> {
             perform: &mut |phase| match phase {
                 Phase::Arguments(encoder) => arguments(encoder),
                 Phase::Results(decoder) => {
-                    decoded.set(Some(Ok(reply.results(decoder)?)));
+                    decoded.set(Some(results(*reply, decoder)?));
                     Ok(())
                 }
             },
             raised: &mut |repository_id, decoder| {
-                let raised = reply.exception(repository_id, decoder)?.map(Err);
+                let raised = exception(*reply, repository_id, decoder)?;
                 let is_declared = raised.is_some();
                 decoded.set(raised);
                 Ok(is_declared)
@@ -370,12 +371,38 @@ impl<'d, T, E, D: DecodeReply<T, E>> ReplyValues<'d, T, E, D> {
         })
     }
 
-    pub(crate) fn result(self, end: Result<(), SystemException>) -> Result<T, E>
+    pub(crate) fn result(self, end: Result<(), SystemException>) -> Box<Result<T, E>>
     where
         E: From<SystemException>,
     {
-        end.map_err(SystemException::of_call)?;
-        // A target that ends a call without an error has called one of the functions in `run`: see `Target`.
-        self.decoded.expect("the reply has been decoded")
+        match end {
+            // A target that ends a call without an error has called a function in `run`: see `Target`.
+            Ok(()) => self.decoded.expect("the reply has been decoded"),
+            Err(error) => failed(error),
+        }
     }
+}
+
+#[inline(never)]
+fn results<T, E, D: DecodeReply<T, E>>(
+    reply: &D,
+    decoder: &mut Decoder<'_>,
+) -> Result<Box<Result<T, E>>, CdrError> {
+    reply.results(decoder).map(|results| Box::new(Ok(results)))
+}
+
+/// The exception with this repository id, if the operation declares it.
+#[inline(never)]
+fn exception<T, E, D: DecodeReply<T, E>>(
+    reply: &D,
+    repository_id: &str,
+    decoder: &mut Decoder<'_>,
+) -> Result<Option<Box<Result<T, E>>>, CdrError> {
+    let raised = reply.exception(repository_id, decoder)?;
+    Ok(raised.map(|raised| Box::new(Err(raised))))
+}
+
+#[inline(never)]
+fn failed<T, E: From<SystemException>>(error: SystemException) -> Box<Result<T, E>> {
+    Box::new(Err(error.of_call().into()))
 }

@@ -219,7 +219,7 @@ impl ObjectRef {
         let reply: Results<T> = one_result;
         let mut values = ReplyValues::new(&reply);
         let end = values.run(operation, &mut |_| Ok(()), |call| self.target().invoke(call));
-        values.result(end)
+        *values.result(end)
     }
 }
 

@@ -128,7 +128,7 @@ impl Request {
         let end = values.run(&self.operation, &mut |encoder| self.encode(encoder), |call| {
             self.object.target().invoke(call)
         });
-        values.result(end)
+        *values.result(end)
     }
 
     /// Sends the request of a oneway operation: returns when the transport has accepted it, or as the
