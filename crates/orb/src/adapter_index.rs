@@ -28,7 +28,10 @@ pub(crate) struct Slots(ArcSwapOption<HashSet<SlotId>>);
 
 impl Slots {
     pub(crate) fn contains(&self, slot: SlotId) -> bool {
-        self.0.load().as_deref().is_some_and(|slots| slots.contains(&slot))
+        self.0
+            .load()
+            .as_deref()
+            .is_some_and(|slots| slots.contains(&slot))
     }
 
     pub(crate) fn insert(&self, slots: &[SlotId]) {
