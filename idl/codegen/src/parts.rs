@@ -235,7 +235,7 @@ pub struct Base {
     pub value: TokenStream,
 }
 
-/// What the statements for the members of a struct use.
+/// Use of the members of a struct by the statements for them.
 pub enum With {
     /// An encoder.
     Encoder,

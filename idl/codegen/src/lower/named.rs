@@ -113,10 +113,7 @@ impl Lowering<'_> {
                 } else {
                     String::new()
                 };
-                let parts = self.model.part_count(type_id);
-                let parts =
-                    (1..=parts).map(|number| scope.claim(&format!("{}Part{number}", upper_camel(&idl))));
-                let parts = parts.collect();
+                let parts = self.model.part_names(type_id, &upper_camel(&idl), scope);
                 let has_reference = is_interface && !is_local;
                 let reference = has_reference.then(|| scope.claim(&format!("{}Ref", upper_camel(&idl))));
                 let named = &mut self.model.types[type_id.0];
@@ -136,14 +133,17 @@ impl Lowering<'_> {
 }
 
 impl Model {
-    /// Number of parts that the members of a type are in.
-    fn part_count(&self, id: TypeId) -> usize {
+    /// Names of the parts that the members of a type are in.
+    fn part_names(&self, id: TypeId, name: &str, scope: &mut Scope) -> Vec<String> {
         let parts = match &self.named(id).shape {
             Shape::Struct(members) => self.parts_of(None, members),
             Shape::Value(State::Members { base, members }) => self.parts_of(*base, members),
             _ => Vec::new(),
         };
-        parts.len()
+        let numbers = 1..=parts.len();
+        numbers
+            .map(|number| scope.claim(&format!("{name}Part{number}")))
+            .collect()
     }
 }
 

@@ -131,7 +131,11 @@ macro_rules! exchange {
         });
         // The future and the functions that return it have results of their own.
         let future = $growth * 5 / 3;
-        for (used, growth) in [(with_call, $growth), (with_memory, $growth), (with_future, future)] {
+        for (used, growth) in [
+            (with_call, $growth),
+            (with_memory, $growth),
+            (with_future, future),
+        ] {
             assert!(
                 used < without_call + growth,
                 "{}: {used} octets, {without_call} without a call",
