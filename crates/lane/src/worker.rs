@@ -235,7 +235,9 @@ impl<'l, H: ServingSlot> Worker<'l, H> {
             return;
         }
         let (handed_over, queued) = self.lane.take_over(&mut self.buffers);
-        self.run_task();
+        if !self.lane.mode.is_buffered() {
+            self.run_task();
+        }
         // Requests that another lane has redispatched are mostly older.
         if let Some(request) = queued {
             self.serve_queued(request);

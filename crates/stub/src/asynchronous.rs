@@ -2,10 +2,9 @@
 
 use std::{
     borrow::Cow,
-    cell::Cell,
+    cell::RefCell,
     fmt,
     future::Future,
-    mem,
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
@@ -64,7 +63,9 @@ use crate::{Call, ObjectRef, OperationError, PendingCall, Phase, Response, WaitM
 pub struct AsyncCall<T, E, D = Results<T>> {
     operation: Cow<'static, str>,
     reply: D,
-    state: State<T, E>,
+    state: State,
+    /// The result once it is done, decoded in place: a large one is copied as seldom as possible.
+    result: Option<Result<T, E>>,
 }
 
 /// How a reply is decoded.
@@ -109,9 +110,9 @@ pub fn one_result<T: for<'a> Decode<'a>>(decoder: &mut Decoder<'_>) -> Result<T,
     T::decode(decoder)
 }
 
-enum State<T, E> {
+enum State {
     Outstanding(Box<dyn PendingCall>),
-    Done(Result<T, E>),
+    Done,
     Taken,
 }
 
@@ -126,20 +127,20 @@ impl<T, E: From<SystemException>, D: DecodeReply<T, E>> AsyncCall<T, E, D> {
         arguments: &mut dyn FnMut(&mut Encoder<'_>) -> Result<(), CdrError>,
         reply: D,
     ) -> Self {
-        let state = {
-            let target = Arc::clone(object.target());
-            let mut values = ReplyValues::new(&reply);
-            match values.run(&operation, arguments, |call| target.start(call)) {
-                Ok(Some(pending)) => State::Outstanding(pending),
-                Ok(None) => State::Done(values.result(Ok(()))),
-                Err(error) => State::Done(Err(error.of_call().into())),
-            }
-        };
-        Self {
+        let mut started = Self {
             operation,
             reply,
-            state,
+            state: State::Done,
+            result: None,
+        };
+        let target = Arc::clone(object.target());
+        let mut values = ReplyValues::new(&started.reply, &mut started.result);
+        match values.run(&started.operation, arguments, |call| target.start(call)) {
+            Ok(Some(pending)) => started.state = State::Outstanding(pending),
+            Ok(None) => values.conclude(Ok(())),
+            Err(error) => values.conclude(Err(error)),
         }
+        started
     }
 
     /// Blocks until the call has ended and returns its result; TIMEOUT if a timeout of the call expires
@@ -241,7 +242,7 @@ impl<T, E: From<SystemException>, D: DecodeReply<T, E>> AsyncCall<T, E, D> {
     pub fn priority(&self) -> Option<Priority> {
         match &self.state {
             State::Outstanding(pending) => pending.priority(),
-            State::Done(_) | State::Taken => None,
+            State::Done | State::Taken => None,
         }
     }
 
@@ -250,26 +251,24 @@ impl<T, E: From<SystemException>, D: DecodeReply<T, E>> AsyncCall<T, E, D> {
         let State::Outstanding(pending) = &mut self.state else {
             return true;
         };
-        let mut values = ReplyValues::new(&self.reply);
+        let mut values = ReplyValues::new(&self.reply, &mut self.result);
         let step = values.run(&self.operation, &mut |_| Ok(()), |call| {
             pending.advance(call, mode)
         });
         match step {
             Poll::Pending => false,
             Poll::Ready(end) => {
-                self.state = State::Done(values.result(end));
+                values.conclude(end);
+                self.state = State::Done;
                 true
             }
         }
     }
 
     fn take(&mut self) -> Result<T, E> {
-        match mem::replace(&mut self.state, State::Taken) {
-            State::Done(result) => result,
-            State::Outstanding(_) | State::Taken => {
-                panic!("an `AsyncCall` was polled after it had returned its result")
-            }
-        }
+        self.state = State::Taken;
+        let result = self.result.take();
+        result.expect("an `AsyncCall` was polled after it had returned its result")
     }
 }
 
@@ -333,12 +332,12 @@ impl ObjectRef {
 pub(crate) struct ReplyValues<'d, T, E, D> {
     reply: &'d D,
     /// `None` until the call has decoded its reply.
-    decoded: Option<Result<T, E>>,
+    decoded: &'d mut Option<Result<T, E>>,
 }
 
 impl<'d, T, E, D: DecodeReply<T, E>> ReplyValues<'d, T, E, D> {
-    pub(crate) fn new(reply: &'d D) -> Self {
-        Self { reply, decoded: None }
+    pub(crate) fn new(reply: &'d D, decoded: &'d mut Option<Result<T, E>>) -> Self {
+        Self { reply, decoded }
     }
 
     /// Runs a step of a call that fills in the values.
@@ -350,32 +349,52 @@ impl<'d, T, E, D: DecodeReply<T, E>> ReplyValues<'d, T, E, D> {
     ) -> R {
         let Self { reply, decoded } = self;
         // Both closures set it.
-        let decoded = Cell::from_mut(decoded);
+        let decoded = RefCell::new(&mut **decoded);
         step(&mut Call {
             operation,
             response: Response::WithTarget,
             perform: &mut |phase| match phase {
                 Phase::Arguments(encoder) => arguments(encoder),
-                Phase::Results(decoder) => {
-                    decoded.set(Some(Ok(reply.results(decoder)?)));
-                    Ok(())
-                }
+                Phase::Results(decoder) => results(*reply, decoder, *decoded.borrow_mut()),
             },
             raised: &mut |repository_id, decoder| {
-                let raised = reply.exception(repository_id, decoder)?.map(Err);
-                let is_declared = raised.is_some();
-                decoded.set(raised);
-                Ok(is_declared)
+                exception(*reply, repository_id, decoder, *decoded.borrow_mut())
             },
         })
     }
 
-    pub(crate) fn result(self, end: Result<(), SystemException>) -> Result<T, E>
+    /// Puts the end of the call in its place, if it has failed.
+    pub(crate) fn conclude(self, end: Result<(), SystemException>)
     where
         E: From<SystemException>,
     {
-        end.map_err(SystemException::of_call)?;
-        // A target that ends a call without an error has called one of the functions in `run`: see `Target`.
-        self.decoded.expect("the reply has been decoded")
+        if let Err(error) = end {
+            *self.decoded = Some(Err(error.of_call().into()));
+        }
+        // A target that ends a call without an error has called a function in `run`: see `Target`.
+        assert!(self.decoded.is_some(), "the reply has been decoded");
     }
+}
+
+/// Decodes the results. Apart from the functions around it, whose frames remain small.
+#[inline(never)]
+fn results<T, E, D: DecodeReply<T, E>>(
+    reply: &D,
+    decoder: &mut Decoder<'_>,
+    decoded: &mut Option<Result<T, E>>,
+) -> Result<(), CdrError> {
+    *decoded = Some(Ok(reply.results(decoder)?));
+    Ok(())
+}
+
+/// Decodes the exception with this repository id. `false`: the operation does not declare it.
+#[inline(never)]
+fn exception<T, E, D: DecodeReply<T, E>>(
+    reply: &D,
+    repository_id: &str,
+    decoder: &mut Decoder<'_>,
+    decoded: &mut Option<Result<T, E>>,
+) -> Result<bool, CdrError> {
+    *decoded = reply.exception(repository_id, decoder)?.map(Err);
+    Ok(decoded.is_some())
 }

@@ -19,8 +19,10 @@ impl Model {
             self.facts[id].min_size = self.shape_min_size(TypeId(id));
             self.facts[id].last_alias = self.end_of_aliases(TypeId(id));
             self.facts[id].layout = self.shape_layout(TypeId(id));
-            self.facts[id].large =
-                matches!(&self.types[id].shape, Shape::Struct(members) if self.boxes_some(members));
+            if let Shape::Struct(members) = &self.types[id].shape {
+                self.facts[id].in_parts = !self.parts_of(None, members).is_empty();
+                self.facts[id].large = self.facts[id].in_parts || self.boxes_some(members);
+            }
         }
         self.compute_states();
         let of_values = self.values_decoding();
@@ -36,6 +38,8 @@ impl Model {
             let is_large = cycle.iter().any(|id| self.facts[*id].large);
             let variable = is_interface || is_large || parts().any(|part| !self.is_fixed(part));
             let reference = is_interface || parts().any(|part| self.has_reference(part));
+            let in_parts =
+                cycle.iter().any(|id| self.facts[*id].in_parts) || parts().any(|part| self.has_parts(part));
             let local =
                 matches!(self.types[cycle[0]].shape, Shape::Local) || parts().any(|part| self.is_local(part));
             let recursive = cycle.len() > 1 || all[cycle[0]].contains(&cycle[0]);
@@ -46,7 +50,7 @@ impl Model {
             for id in cycle {
                 let facts = &mut self.facts[id];
                 (facts.variable, facts.reference, facts.recursive) = (variable, reference, recursive);
-                (facts.local, facts.decoding) = (local, decoding);
+                (facts.local, facts.in_parts, facts.decoding) = (local, in_parts, decoding);
             }
         }
     }

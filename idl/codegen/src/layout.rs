@@ -3,6 +3,8 @@
 //!
 //! They are close to what the compiler chooses on a 64-bit machine, and need not equal it.
 
+use std::ops::Range;
+
 use crate::model::{Basic, Layout, Member, Model, Shape, State, Type, TypeId};
 
 /// Octets above which an array is not held in place, but boxed or lent, and above which a struct is large.
@@ -22,6 +24,13 @@ const BOXING: [Boxing; 6] = [
     Boxing::above(16),
     Boxing::above(POINTER.size),
 ];
+/// The rule for structs that fit with none of these: their members are in parts with a box each.
+const IN_PARTS: Boxing = Boxing::above(64);
+/// Octets of a part, unless there would be more than [`MOST_PARTS`].
+const PART: u64 = 1024;
+/// Members are found through all parts before theirs: the compiler follows 128 levels at most, and needs
+/// several for each part to find out whether a type is `Send`.
+const MOST_PARTS: u64 = 24;
 /// Levels of recursive types that a decoder enters at most.
 const MAX_LEVELS: u64 = 64;
 /// Functions that hold a value of a recursive type: those that decode it, count its level, and decode the
@@ -68,10 +77,14 @@ impl Boxing {
     }
 
     /// The first rule with which a struct, exception or state takes at most [`LARGE`], in its owned and its
-    /// lent form; the last one if there is none.
-    fn of(parts: impl Iterator<Item = Part> + Clone) -> Self {
-        let fits = |rule: &&Self| rule.size(parts.clone()) <= LARGE;
-        *BOXING.iter().find(fits).unwrap_or(&BOXING[BOXING.len() - 1])
+    /// lent form.
+    fn in_one(members: impl Iterator<Item = Part> + Clone) -> Option<Self> {
+        let fits = |rule: &&Self| rule.size(members.clone()) <= LARGE;
+        BOXING.iter().find(fits).copied()
+    }
+
+    fn of(members: impl Iterator<Item = Part> + Clone) -> Self {
+        Self::in_one(members).unwrap_or(IN_PARTS)
     }
 
     fn boxes(self, part: Part) -> bool {
@@ -99,13 +112,27 @@ impl Model {
         self.array_layout(of).is_some_and(|layout| layout.size > LONG_ROW)
     }
 
-    /// Whether the type is a struct that is larger although all members of more than 8 octets are boxed: its
-    /// values are decoded in place, where the caller or a lane keeps them.
-    pub fn is_oversized(&self, of: &Type) -> bool {
-        let Type::Named(id) = self.resolved(of) else {
-            return false;
-        };
-        matches!(self.named(*id).shape, Shape::Struct(_)) && self.size(of) > LARGE
+    /// The members of each part of a struct, exception or state that is larger than [`LARGE`] although all
+    /// members of more than 8 octets are boxed; none if it is not.
+    pub fn parts_of(&self, base: Option<TypeId>, members: &[Type]) -> Vec<Range<usize>> {
+        let base = base.map(|base| self.base_part(base));
+        let members = members.iter().map(|member| self.part(member));
+        if Boxing::in_one(members.clone().chain(base)).is_some() {
+            return Vec::new();
+        }
+        let limit = IN_PARTS.size(members.clone()).div_ceil(MOST_PARTS).max(PART);
+        let (mut parts, mut begin, mut size) = (Vec::new(), 0, 0_u64);
+        let count = members.len();
+        for (index, member) in members.enumerate() {
+            let member = IN_PARTS.layout(member).size;
+            if size.saturating_add(member) > limit && index > begin {
+                parts.push(begin..index);
+                (begin, size) = (index, 0);
+            }
+            size = size.saturating_add(member);
+        }
+        parts.push(begin..count);
+        parts
     }
 
     /// Whether some of these members are boxed because what contains them is large.
@@ -216,7 +243,10 @@ impl Model {
         let parts = members.iter().map(|member| self.part(member));
         let parts = parts.chain(base.map(|(part, _)| part));
         let rule = Boxing::of(parts.clone());
-        let size = rule.size(parts);
+        let size = match Boxing::in_one(parts.clone()) {
+            Some(rule) => rule.size(parts),
+            None => base.map_or(0, |(part, _)| rule.layout(part).size) + PART,
+        };
         let boxed = base.map_or(0, |(part, whole)| whole.saturating_sub(rule.layout(part).size));
         (size, size.saturating_add(boxed))
     }
@@ -237,13 +267,20 @@ impl Model {
         }
     }
 
+    /// Octets that are on the stack while a value of a named type is made.
+    fn made(&self, id: TypeId) -> u64 {
+        let is_in_parts = matches!(&self.named(id).shape, Shape::Struct(members)
+            if !self.parts_of(None, members).is_empty());
+        self.facts[id.0].layout.size + if is_in_parts { PART } else { 0 }
+    }
+
     /// Computes [`Self::decoding`] of the types of a cycle, or of one type, from that of all others.
     pub(crate) fn cycle_decoding(&self, cycle: &[usize], is_recursive: bool) -> u64 {
         let own = cycle.iter().filter(|id| {
             let shape = &self.types[**id].shape;
             matches!(shape, Shape::Struct(_) | Shape::Union { .. })
         });
-        let own = own.fold(0_u64, |sum, id| sum.saturating_add(self.facts[*id].layout.size));
+        let own = own.fold(0_u64, |sum, id| sum.saturating_add(self.made(TypeId(*id))));
         // Of the cycle itself, nothing is known yet.
         let parts = cycle.iter().flat_map(|id| self.parts(TypeId(*id)));
         let inside = parts.map(|part| self.decoding(part)).max().unwrap_or(0);
@@ -262,9 +299,11 @@ impl Model {
             },
             Shape::Interface | Shape::Local | Shape::Value(_) | Shape::Native => REFERENCE,
             Shape::Struct(members) => {
-                let rule = self.boxing(members);
                 let parts = members.iter().map(|member| self.part(member));
-                around(rule.size(parts.clone()), parts.map(|part| rule.layout(part)))
+                match Boxing::in_one(parts.clone()) {
+                    Some(rule) => around(rule.size(parts.clone()), parts.map(|part| rule.layout(part))),
+                    None => POINTER,
+                }
             }
             Shape::Union {
                 discriminator,

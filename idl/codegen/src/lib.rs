@@ -18,6 +18,7 @@ mod layout;
 mod lower;
 mod model;
 mod names;
+mod parts;
 mod print;
 mod properties;
 mod structs;

@@ -147,6 +147,7 @@ impl Lowering<'_> {
                 module: ModulePath::default(),
                 name: String::new(),
                 view: String::new(),
+                parts: Vec::new(),
                 idl: definition.name.clone(),
                 repository_id: definition.repository_id.clone(),
                 shape,
@@ -243,10 +244,12 @@ impl Lowering<'_> {
             .map(|member| self.member(definition, member, &mut scope));
         let mut members: Vec<Member> = members.collect();
         self.model.box_members(None, &mut members);
+        let types: Vec<Type> = members.iter().map(|member| member.of.clone()).collect();
         Struct {
             docs: docs(definition, construct),
             attributes: self.attributes(definition),
             id: self.types[&definition.id],
+            parts: self.model.parts_of(None, &types),
             members,
         }
     }

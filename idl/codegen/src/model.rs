@@ -2,6 +2,8 @@
 //!
 //! [`lower`](crate::lower) builds it from the front end's representation.
 
+use std::ops::Range;
+
 use proc_macro2::TokenStream;
 
 /// Model of one specification.
@@ -56,6 +58,8 @@ pub struct NamedType {
     pub name: String,
     /// Rust name of the lent form, for structs and unions of variable length.
     pub view: String,
+    /// Rust names of its parts, of structs and states of very many members.
+    pub parts: Vec<String>,
     /// Name in IDL, without scope.
     pub idl: String,
     pub repository_id: String,
@@ -80,6 +84,8 @@ pub struct Facts {
     pub layout: Layout,
     /// Whether it is a struct or exception some of whose members are boxed or lent because it is large.
     pub large: bool,
+    /// Whether it is or contains a struct whose members are in parts with a box each.
+    pub in_parts: bool,
     /// Octets of all values of which the functions that decode it, one inside the other, hold a copy each.
     pub decoding: u64,
     /// Octets of its state, if it is a value type with one.
@@ -251,6 +257,8 @@ pub struct Struct {
     pub attributes: TokenStream,
     pub id: TypeId,
     pub members: Vec<Member>,
+    /// The members of each part, if they are in parts.
+    pub parts: Vec<Range<usize>>,
 }
 
 #[derive(Debug)]
@@ -461,6 +469,8 @@ pub struct ValueState {
     pub base: Option<BaseState>,
     /// Whether each of its own members is public.
     pub members: Vec<(bool, Member)>,
+    /// The members of each part, if they are in parts.
+    pub parts: Vec<Range<usize>>,
     /// The types to which it may be truncated.
     pub truncatable_to: Vec<TypeId>,
     pub is_custom: bool,

@@ -253,7 +253,11 @@ impl Printer<'_> {
             Kind::Close => {}
             Kind::Operator => self.operator(text),
             kind => {
-                let needs_space = matches!(self.last, Last::Operand | Last::Spaced) && kind != Kind::Lifetime;
+                let needs_space = match self.last {
+                    Last::Start => false,
+                    Last::Operand | Last::Spaced => kind != Kind::Lifetime,
+                    Last::Closure => self.text.ends_with(char::is_alphanumeric),
+                };
                 self.word(text, needs_space);
                 self.last = match (kind, self.last) {
                     (_, Last::Closure) => Last::Closure,

@@ -53,10 +53,21 @@ impl Model {
         }
     }
 
-    /// Whether servants get it lent: variable, but without references, which own resources and cannot be in
-    /// an arena.
+    /// Whether servants get it lent: variable, but without references and parts, which own resources and
+    /// cannot be in an arena.
     pub fn has_lent_form(&self, of: &Type) -> bool {
-        !self.is_fixed(of) && !self.has_reference(of)
+        !self.is_fixed(of) && !self.has_reference(of) && !self.has_parts(of)
+    }
+
+    /// Whether the type is or contains a struct whose members are in parts with a box each.
+    pub fn has_parts(&self, of: &Type) -> bool {
+        match of {
+            Type::Sequence { element, .. }
+            | Type::Array { element, .. }
+            | Type::Map { value: element, .. } => self.has_parts(element),
+            Type::Named(id) => self.facts[id.0].in_parts,
+            _ => false,
+        }
     }
 
     /// Whether the type contains what is always owned: object references, values of value types, wide text,
@@ -97,8 +108,8 @@ impl Model {
         }
     }
 
-    /// Whether a result of this type has an `op_into` form: it is variable, an array or an oversized struct,
-    /// and not a reference.
+    /// Whether a result of this type has an `op_into` form: it is variable or an array, and not a
+    /// reference.
     pub fn is_worth_reusing(&self, of: &Type) -> bool {
         let is_reference = match self.resolved(of) {
             Type::Object => true,
@@ -109,7 +120,7 @@ impl Model {
             _ => false,
         };
         let is_array = matches!(self.resolved(of), Type::Array { .. });
-        is_array || self.is_oversized(of) || !self.is_fixed(of) && !is_reference
+        is_array || !self.is_fixed(of) && !is_reference
     }
 
     /// Minimum of octets on the wire, without padding.

@@ -4,11 +4,11 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use crate::{
-    constants,
     copies::{self, Lent},
     docs::doc,
     model::{Member, Struct, Type},
     names::identifier,
+    parts::{self, Held, With},
     type_codes,
     types::Place,
 };
@@ -30,46 +30,36 @@ pub fn generate(place: &Place<'_>, item: &Struct) -> TokenStream {
     quote!(#definition #encode #decode #reset #type_code #view)
 }
 
+fn held(item: &Struct) -> Held<'_> {
+    Held {
+        docs: &item.docs,
+        attributes: &item.attributes,
+        id: item.id,
+        members: item.members.iter().map(|member| (quote!(pub), member)).collect(),
+        parts: &item.parts,
+    }
+}
+
 /// The struct itself, with its default.
 pub fn definition(place: &Place<'_>, item: &Struct) -> TokenStream {
-    let docs = item.docs.tokens();
-    let name = name(place, item);
-    let members = item.members.iter().map(|member| {
-        let (docs, name, of) = (
-            member.docs.tokens(),
-            identifier(&member.name),
-            place.member(member),
-        );
-        let attributes = &member.attributes;
-        quote!(#docs #attributes pub #name: #of,)
-    });
-    let by_hand = item
-        .members
-        .iter()
-        .any(|member| member.boxed || member.default.is_some() || place.model.has_long_array(&member.of));
-    let (derived, default) = if by_hand {
-        let values = item.members.iter().map(|member| {
-            let (name, value) = (identifier(&member.name), constants::default(place, member));
-            quote!(#name: #value,)
-        });
-        let default = quote! {
-            impl ::core::default::Default for #name {
-                fn default() -> Self {
-                    Self { #(#values)* }
-                }
-            }
-        };
-        (quote!(Clone, Debug, PartialEq), Some(default))
-    } else {
-        (quote!(Clone, Debug, Default, PartialEq), None)
+    let held = held(item);
+    let is_default = |member: &Member| {
+        !member.boxed && member.default.is_none() && !place.model.has_long_array(&member.of)
     };
+    if held.is_in_parts() || !item.members.iter().all(is_default) {
+        return held.definition(place, None);
+    }
+    let (docs, name, members) = (
+        item.docs.tokens(),
+        name(place, item),
+        held.fields(place, 0..item.members.len()),
+    );
     let attributes = &item.attributes;
     quote! {
         #docs
         #attributes
-        #[derive(#derived)]
-        pub struct #name { #(#members)* }
-        #default
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct #name { #members }
     }
 }
 
@@ -77,11 +67,16 @@ pub fn definition(place: &Place<'_>, item: &Struct) -> TokenStream {
 pub fn encode(place: &Place<'_>, item: &Struct) -> TokenStream {
     let (rt, name) = (place.rt, name(place, item));
     let encoder = used_by_members(item, "encoder");
-    let members = member_names(item).map(|name| quote!(#rt::Encode::encode(&self.#name, encoder)?;));
+    let members = held(item).each(
+        place,
+        &With::Encoder,
+        &quote!(self),
+        |member| quote!(#rt::Encode::encode(&#member, encoder)?;),
+    );
     quote! {
         impl #rt::Encode for #name {
             fn encode(&self, #encoder: &mut #rt::Encoder<'_>) -> ::core::result::Result<(), #rt::CdrError> {
-                #(#members)*
+                #members
                 Ok(())
             }
         }
@@ -91,12 +86,21 @@ pub fn encode(place: &Place<'_>, item: &Struct) -> TokenStream {
 /// `Decode` of the owned form, also into an existing value.
 pub fn decode(place: &Place<'_>, item: &Struct) -> TokenStream {
     let (rt, name) = (place.rt, name(place, item));
-    let decode = decode_members(place, item);
+    let held = held(item);
+    let decode = if held.is_in_parts() || item.members.len() > parts::GROUP {
+        decode_into_new(place, item, &held)
+    } else {
+        decode_members(place, item)
+    };
     let min_size = min_size(place, item);
-    let members = member_names(item).map(|name| quote!(#rt::Decode::decode_into(&mut self.#name, decoder)?;));
-    let into = nested(place, item, quote!(#(#members)* Ok(())));
-    let of = Type::Named(item.id);
-    let is_decoded_in_place = !place.model.is_fixed(&of) || place.model.is_oversized(&of);
+    let members = held.each(
+        place,
+        &With::Decoder,
+        &quote!(self),
+        |member| quote!(#rt::Decode::decode_into(&mut #member, decoder)?;),
+    );
+    let into = nested(place, item, quote!(#members Ok(())));
+    let is_decoded_in_place = !place.model.is_fixed(&Type::Named(item.id));
     let decode_into = is_decoded_in_place.then(|| {
         quote! {
             fn decode_into(
@@ -118,11 +122,16 @@ pub fn decode(place: &Place<'_>, item: &Struct) -> TokenStream {
 
 fn reset(place: &Place<'_>, item: &Struct) -> TokenStream {
     let (rt, name) = (place.rt, name(place, item));
-    let members = member_names(item).map(|name| quote!(#rt::Reset::reset(&mut self.#name);));
+    let members = held(item).each(
+        place,
+        &With::Nothing,
+        &quote!(self),
+        |member| quote!(#rt::Reset::reset(&mut #member);),
+    );
     quote! {
         impl #rt::Reset for #name {
             fn reset(&mut self) {
-                #(#members)*
+                #members
             }
         }
     }
@@ -179,11 +188,40 @@ fn view(place: &Place<'_>, item: &Struct) -> TokenStream {
 fn decode_members(place: &Place<'_>, item: &Struct) -> TokenStream {
     let rt = place.rt;
     let decoder = used_by_members(item, "decoder");
-    let members = member_names(item).map(|name| quote!(#name: #rt::Decode::decode(decoder)?,));
-    let body = nested(place, item, quote!(Ok(Self { #(#members)* })));
+    let names: Vec<_> = member_names(item).collect();
+    let body = nested(place, item, parts::decoded(place, &names));
     quote! {
         fn decode(#decoder: &mut #rt::Decoder<'a>) -> ::core::result::Result<Self, #rt::CdrError> {
             #body
+        }
+    }
+}
+
+/// Decodes into a new value: that of very many members is never on a stack, that of many only once.
+fn decode_into_new(place: &Place<'_>, item: &Struct, held: &Held<'_>) -> TokenStream {
+    let rt = place.rt;
+    let members = held.each(
+        place,
+        &With::Decoder,
+        &quote!(made),
+        |member| quote!(#member = #rt::Decode::decode(decoder)?;),
+    );
+    let members = if place.model.is_recursive(item.id) {
+        quote!(decoder.nested(|decoder| { #members Ok(()) })?;)
+    } else {
+        members
+    };
+    let reserve = held.is_in_parts().then(|| {
+        let octets = held.octets(place);
+        quote!(decoder.reserve(#octets)?;)
+    });
+    quote! {
+        fn decode(decoder: &mut #rt::Decoder<'a>) -> ::core::result::Result<Self, #rt::CdrError> {
+            #reserve
+            let mut new = Self::default();
+            let made = &mut new;
+            #members
+            Ok(new)
         }
     }
 }

@@ -4,10 +4,11 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use crate::{
-    constants, factories,
+    factories,
     interface::{self, servant},
     model::{Type, TypeId, ValueKind, ValueState, ValueType},
     names::identifier,
+    parts::{Base, Held, With},
     type_codes,
     types::Place,
 };
@@ -72,13 +73,8 @@ fn boxed(place: &Place<'_>, item: &ValueType, of: &Type) -> TokenStream {
 }
 
 fn concrete(place: &Place<'_>, item: &ValueType, state: &ValueState) -> TokenStream {
-    let (rt, docs, name) = (
-        place.rt,
-        item.docs.tokens(),
-        identifier(&place.model.named(item.id).name),
-    );
-    let attributes = &item.attributes;
-    let base = state.base.iter().map(|base| {
+    let (rt, name) = (place.rt, identifier(&place.model.named(item.id).name));
+    let base = state.base.as_ref().map(|base| {
         let (of, member) = (place.type_path(base.id), identifier(&base.name));
         let (of, value) = if base.boxed {
             let value = quote!(#rt::boxed(|| ::core::default::Default::default()));
@@ -86,10 +82,11 @@ fn concrete(place: &Place<'_>, item: &ValueType, state: &ValueState) -> TokenStr
         } else {
             (of, quote!(::core::default::Default::default()))
         };
-        (
-            quote!(/** The state of the base. */ pub #member: #of,),
-            quote!(#member: #value,),
-        )
+        Base {
+            name: member,
+            of,
+            value,
+        }
     });
     let members = state.members.iter().map(|(is_public, member)| {
         let visibility = if *is_public {
@@ -97,24 +94,20 @@ fn concrete(place: &Place<'_>, item: &ValueType, state: &ValueState) -> TokenStr
         } else {
             quote!(pub(crate))
         };
-        let (docs, name, of) = (
-            member.docs.tokens(),
-            identifier(&member.name),
-            place.member(member),
-        );
-        let value = constants::default(place, member);
-        let attributes = &member.attributes;
-        (
-            quote!(#docs #attributes #visibility #name: #of,),
-            quote!(#name: #value,),
-        )
+        (visibility, member)
     });
-    let (members, defaults): (Vec<_>, Vec<_>) = base.chain(members).unzip();
-    let names = names_of(state);
+    let held = Held {
+        docs: &item.docs,
+        attributes: &item.attributes,
+        id: item.id,
+        members: members.collect(),
+        parts: &state.parts,
+    };
+    let definition = held.definition(place, base.as_ref());
     let codec = if state.is_custom {
         custom_codec(place, &name)
     } else {
-        codec(place, &name, &names)
+        state_codec(place, &name, state, &held)
     };
     let part = state.base.iter().map(|base| {
         let member = identifier(&base.name);
@@ -124,33 +117,53 @@ fn concrete(place: &Place<'_>, item: &ValueType, state: &ValueState) -> TokenStr
     let part = quote!(#(#part)*);
     let is_chunked = state.is_custom || !state.truncatable_to.is_empty();
     let object = object(place, item, &state.truncatable_to, is_chunked, &part);
-    quote! {
-        #docs
-        #attributes
-        #[derive(Clone, Debug, PartialEq)]
-        pub struct #name { #(#members)* }
+    quote!(#definition #codec #object)
+}
 
-        impl ::core::default::Default for #name {
-            fn default() -> Self {
-                Self { #(#defaults)* }
+/// `Encode` and `Decode` of a state: the base first.
+fn state_codec(place: &Place<'_>, name: &Ident, state: &ValueState, held: &Held<'_>) -> TokenStream {
+    let (rt, base) = (place.rt, state.base.iter().map(|base| identifier(&base.name)));
+    if !held.is_in_parts() {
+        let members = state.members.iter().map(|(_, member)| identifier(&member.name));
+        let names: Vec<_> = base.chain(members).map(|name| quote!(#name)).collect();
+        return codec(place, name, &names);
+    }
+    let base: Vec<_> = base.collect();
+    let encoded = held.each(
+        place,
+        &With::Encoder,
+        &quote!(self),
+        |member| quote!(#rt::Encode::encode(&#member, encoder)?;),
+    );
+    let octets = held.octets(place);
+    let decoded = held.each(
+        place,
+        &With::Decoder,
+        &quote!(made),
+        |member| quote!(#member = #rt::Decode::decode(decoder)?;),
+    );
+    quote! {
+        impl #rt::Encode for #name {
+            fn encode(&self, encoder: &mut #rt::Encoder<'_>) -> ::core::result::Result<(), #rt::CdrError> {
+                #(#rt::Encode::encode(&self.#base, encoder)?;)*
+                #encoded
+                Ok(())
             }
         }
 
-        #codec
-        #object
-    }
-}
+        impl<'a> #rt::Decode<'a> for #name {
+            const MIN_SIZE: usize = 0;
 
-/// The members in the order of the wire: the base first.
-fn names_of(state: &ValueState) -> Vec<TokenStream> {
-    let base = state.base.iter().map(|base| &base.name);
-    let members = state.members.iter().map(|(_, member)| &member.name);
-    base.chain(members)
-        .map(|name| {
-            let name = identifier(name);
-            quote!(#name)
-        })
-        .collect()
+            fn decode(decoder: &mut #rt::Decoder<'a>) -> ::core::result::Result<Self, #rt::CdrError> {
+                decoder.reserve(#octets)?;
+                let mut new = Self::default();
+            let made = &mut new;
+                #(made.#base = #rt::Decode::decode(decoder)?;)*
+                #decoded
+                Ok(new)
+            }
+        }
+    }
 }
 
 /// `Encode` and `Decode` of a state.

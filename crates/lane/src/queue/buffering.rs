@@ -63,15 +63,12 @@ impl<H: ServingSlot> Worker<'_, H> {
                 timeout = lifetime.remaining();
             }
             let lane = self.lane;
-            let served = match lane
-                .queue
-                .wait(&mut self.buffers, timeout, || lane.is_asked_for_help())
-            {
+            let served = match lane.queue.wait(&mut self.buffers, timeout, || lane.is_asked()) {
                 Taken::Request(request) => {
                     self.serve_queued(request);
                     true
                 }
-                Taken::Asked => lane.help_with_queue(self.home, self.handler),
+                Taken::Asked => self.run_task() || lane.help_with_queue(self.home, self.handler),
                 Taken::TimedOut => false,
                 Taken::Closed => return Ended::Stopped,
             };

@@ -1,4 +1,5 @@
-//! Posting of tasks to a lane: its doorbell wakes a thread that waits in the poller.
+//! Posting of tasks to a lane: its doorbell wakes a thread that waits in the poller, or, if the lane buffers
+//! requests, one that waits at the queue. The thread that only reads runs no task: it may block.
 
 use std::sync::{Arc, atomic::Ordering};
 
@@ -10,8 +11,7 @@ impl<H: RequestHandler> Lane<H> {
         self.tasks.waiting.lock().reserve(count);
     }
 
-    /// Has a thread of the lane run the task, which must wait in its poller. It is dropped if the lane is
-    /// stopping.
+    /// Has a thread of the lane that serves run the task. It is dropped if the lane is stopping.
     pub fn post(&self, task: Arc<dyn LaneTask>) {
         let mut waiting = self.tasks.waiting.lock();
         if self.is_stopping() {
@@ -21,12 +21,25 @@ impl<H: RequestHandler> Lane<H> {
         waiting.push_back(task);
         self.tasks.count.store(waiting.len(), Ordering::SeqCst);
         drop(waiting);
-        self.ring();
+        self.wake_for_task();
+    }
+
+    /// Wakes a thread that may run a task.
+    fn wake_for_task(&self) {
+        if self.mode.is_buffered() {
+            self.queue.wake_for_others();
+        } else {
+            self.ring();
+        }
+    }
+
+    pub(crate) fn has_task(&self) -> bool {
+        self.tasks.count.load(Ordering::SeqCst) > 0
     }
 
     /// Takes a task; others are left to further threads. After the doorbell was reset.
-    pub(crate) fn take_task(&self) -> Option<Arc<dyn LaneTask>> {
-        if self.tasks.count.load(Ordering::SeqCst) == 0 {
+    fn take_task(&self) -> Option<Arc<dyn LaneTask>> {
+        if !self.has_task() {
             return None;
         }
         let mut waiting = self.tasks.waiting.lock();
@@ -35,7 +48,7 @@ impl<H: RequestHandler> Lane<H> {
         let more = !waiting.is_empty();
         drop(waiting);
         if more {
-            self.ring();
+            self.wake_for_task();
         }
         task
     }
@@ -47,12 +60,21 @@ impl<H: RequestHandler> Lane<H> {
     }
 }
 
+impl<H: ServingSlot> Lane<H> {
+    /// Returns whether a thread at the queue has to do more than to serve its requests.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.is_asked_for_help() || self.mode.is_buffered() && self.has_task()
+    }
+}
+
 impl<H: ServingSlot> Worker<'_, H> {
-    /// Runs a task, if one waits.
-    pub(crate) fn run_task(&self) {
-        if let Some(task) = self.lane.take_task() {
-            let _busy = busy(self.home, self.handler);
-            task.run();
-        }
+    /// Runs a task. `false`: none waits.
+    pub(crate) fn run_task(&self) -> bool {
+        let Some(task) = self.lane.take_task() else {
+            return false;
+        };
+        let _busy = busy(self.home, self.handler);
+        task.run();
+        true
     }
 }

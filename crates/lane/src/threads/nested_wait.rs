@@ -198,7 +198,7 @@ impl<H: ServingSlot> Worker<'_, H> {
         let queue = &self.lane.queue;
         // In this order: a request that arrives from now on rings again.
         queue.silence();
-        if self.lane.help_with_queue(self.home, self.handler) {
+        if self.run_task() || self.lane.help_with_queue(self.home, self.handler) {
             // For requests of its own lane that arrived meanwhile.
             if queue.has_requests() {
                 queue.wake_nested();
@@ -222,7 +222,7 @@ impl<'l, H: ServingSlot> NestedAtQueue<'l, H> {
     fn enter(lane: &'l Lane<H>) -> Self {
         lane.queue.enter_nested();
         // An earlier request for help from a lane above woke no thread.
-        if lane.is_asked_for_help() {
+        if lane.is_asked() {
             lane.queue.wake_nested();
         }
         Self(lane)
@@ -232,7 +232,7 @@ impl<'l, H: ServingSlot> NestedAtQueue<'l, H> {
 impl<H: ServingSlot> Drop for NestedAtQueue<'_, H> {
     fn drop(&mut self) {
         self.0.queue.leave_nested();
-        if self.0.is_asked_for_help() {
+        if self.0.is_asked() {
             self.0.queue.wake_nested();
         }
     }

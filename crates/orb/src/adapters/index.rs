@@ -1,9 +1,13 @@
 //! Adapters by path: those that can serve objects which are not active, or make adapters, and those that are
 //! being destroyed.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use arc_swap::ArcSwapOption;
+use punctual_poa::SlotId;
 
 use crate::adapters::core::PoaCore;
 
@@ -14,6 +18,41 @@ pub(crate) struct AdapterIndex {
     pub(crate) managed: ByPath,
     /// Adapters whose destruction, together with those below them, has begun and not ended.
     pub(crate) ending: ByPath,
+    /// Objects of these whose keys do not contain the path.
+    pub(crate) ending_slots: Slots,
+}
+
+/// Slots of objects. Lanes look them up without a lock; a change copies the set.
+#[derive(Default)]
+pub(crate) struct Slots(ArcSwapOption<HashSet<SlotId>>);
+
+impl Slots {
+    pub(crate) fn contains(&self, slot: SlotId) -> bool {
+        self.0
+            .load()
+            .as_deref()
+            .is_some_and(|slots| slots.contains(&slot))
+    }
+
+    pub(crate) fn insert(&self, slots: &[SlotId]) {
+        self.change(|all| all.extend(slots));
+    }
+
+    pub(crate) fn remove(&self, slots: &[SlotId]) {
+        self.change(|all| {
+            for slot in slots {
+                all.remove(slot);
+            }
+        });
+    }
+
+    fn change(&self, change: impl Fn(&mut HashSet<SlotId>)) {
+        self.0.rcu(|slots| {
+            let mut slots = slots.as_deref().cloned().unwrap_or_default();
+            change(&mut slots);
+            (!slots.is_empty()).then(|| Arc::new(slots))
+        });
+    }
 }
 
 /// Adapters of one kind. Lanes look them up without a lock; adding one copies the map.

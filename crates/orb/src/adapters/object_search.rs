@@ -75,12 +75,12 @@ impl Objects {
             || self.is_adapter_ending(key)
     }
 
-    /// Returns whether the object's adapter is being destroyed. A key without the adapter's path belongs to
-    /// an object that does not come back with it.
+    /// Returns whether the object's adapter is being destroyed.
     fn is_adapter_ending(&self, key: &[u8]) -> bool {
         match ObjectKey::parse(key).filter(|_| self.issued(key) != Some(false) && self.is_short(key)) {
             Some(ObjectKey::Named { adapter, .. }) => self.adapters.ending.covers(adapter.path),
-            _ => false,
+            Some(ObjectKey::Slot { slot, .. }) => self.adapters.ending_slots.contains(slot),
+            None => false,
         }
     }
 

@@ -385,16 +385,26 @@ impl Objects {
     /// ended.
     pub(crate) fn destroy(&self, root: &PoaCore, poa: &Arc<PoaCore>) {
         self.adapters.ending.insert(poa);
-        self.destroy_subtree(root, poa);
+        let mut slots = Vec::new();
+        self.destroy_subtree(root, poa, &mut slots);
+        self.adapters.ending_slots.remove(&slots);
         self.adapters.ending.remove(poa);
     }
 
-    fn destroy_subtree(&self, root: &PoaCore, poa: &Arc<PoaCore>) {
+    /// `slots` receives the slots of the objects.
+    fn destroy_subtree(&self, root: &PoaCore, poa: &Arc<PoaCore>, slots: &mut Vec<SlotId>) {
         for child in poa.close() {
-            self.destroy_subtree(root, &child);
+            self.destroy_subtree(root, &child, slots);
         }
         self.adapters.managed.remove(poa);
-        for key in self.keys_of(poa) {
+        let keys = self.keys_of(poa);
+        let begin = slots.len();
+        slots.extend(keys.iter().filter_map(|key| match ObjectKey::parse(key) {
+            Some(ObjectKey::Slot { slot, .. }) => Some(slot),
+            _ => None,
+        }));
+        self.adapters.ending_slots.insert(&slots[begin..]);
+        for key in keys {
             // Another thread may have been faster.
             let _ = self.deactivate(poa, &key);
         }

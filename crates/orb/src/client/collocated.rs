@@ -8,7 +8,7 @@ use punctual_lane::Disposition;
 use punctual_poa::InFlight;
 use punctual_stub::{
     Call, ContextProperties, OrbContext, Outcome, PendingResponse, Phase, RequestOrigin, Response, ReusePool,
-    Upcall,
+    Servant, Upcall,
 };
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
@@ -141,7 +141,7 @@ impl<'c> Local<'c> {
             let (object, placement) = self.find()?;
             let _native = placement.enter();
             let _current = current::during_upcall(placement.current, object.transform.as_ref());
-            self.run(&object, arguments, reply, pool)
+            self.run(&*object.servant, arguments, reply, pool)
         };
         // A servant that answers later does not keep its object in use.
         Ok(answered(outcome, reply))
@@ -272,20 +272,32 @@ impl<'c> Local<'c> {
                 };
             }
         };
-        let _native = placement.enter();
-        let _current = current::during_upcall(placement.current, object.transform.as_ref());
-        let (flow, ready) = flow.receive_request(
-            object.servant.repository_id(),
-            &object.poa.policies.user,
-            arguments.clone(),
-        );
+        // What interceptors see at the end does not keep the object in use.
+        let (servant, poa) = (Arc::clone(&object.servant), Arc::clone(&object.poa));
+        let transform = object.transform.clone();
+        let enter = || {
+            let native = placement.enter();
+            (
+                current::during_upcall(placement.current, transform.as_ref()),
+                native,
+            )
+        };
+        let mut upcall = Some((enter(), object));
+        let (flow, ready) =
+            flow.receive_request(servant.repository_id(), &poa.policies.user, arguments.clone());
         let end = match ready {
             Err(end) => end,
             Ok(()) => {
-                let result = answered(self.run(&object, arguments, reply, pool), reply);
+                let mut result = self.run(&*servant, arguments, reply, pool);
+                if matches!(result, Ok(Outcome::Deferred)) {
+                    upcall = None;
+                    result = answered(result, reply);
+                }
                 ServerEnd::of(result, self.two_way.then(|| self.reader(reply)))
             }
         };
+        // The ending points of a request that has been answered later are as those of another.
+        let _entered = upcall.is_none().then(enter);
         let results = self.two_way.then(|| self.reader(reply));
         outcome_of(flow.end(end, results.as_ref()))
     }
@@ -293,7 +305,7 @@ impl<'c> Local<'c> {
     #[inline(always)]
     fn run(
         &self,
-        object: &ActiveObject,
+        servant: &dyn Servant,
         arguments: Decoder<'_>,
         reply: &mut Vec<u8>,
         pool: &mut ReusePool,
@@ -304,7 +316,7 @@ impl<'c> Local<'c> {
             .with_nesting_limit(self.core.configuration.limits.max_nesting);
         let mut upcall = Upcall::new(self.operation, arguments, results, 1, self.two_way, pool);
         upcall.set_origin(self);
-        let result = run_servant(&*object.servant, &mut upcall);
+        let result = run_servant(servant, &mut upcall);
         upcall.concluded(result)
     }
 }

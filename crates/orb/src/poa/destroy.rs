@@ -10,10 +10,9 @@ impl Poa {
     /// becomes available again. Requests that a manager holds get OBJECT_NOT_EXIST.
     ///
     /// Outside an upcall, this waits for the upcalls in progress as [`Self::deactivate`] does. Until it
-    /// returns, requests for objects with ids that users have set, or for which a servant manager or default
-    /// servant stands in, get TRANSIENT (OMG 4): an adapter with this name may have the same objects again.
-    /// No adapter activator is called for the name meanwhile. Other objects do not come back, and do not
-    /// exist any longer.
+    /// returns, requests for objects of these adapters get TRANSIENT (OMG 4), and no adapter activator is
+    /// called for the name; afterwards they get OBJECT_NOT_EXIST, unless an adapter with this name has the
+    /// objects again (CORBA 3.3 part 1, 15.3.9).
     ///
     /// Servants are dropped as by [`Self::deactivate`]: immediately after the upcalls in progress; inside an
     /// upcall, later. Servant activators learn of the end of each object, with

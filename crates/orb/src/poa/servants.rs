@@ -57,9 +57,8 @@ pub trait ServantActivator: Send + Sync + 'static {
     ///
     /// Runs on the thread that deactivates, unless that is inside an upcall or has waited too long
     /// ([`Poa::deactivate`]): then on a thread of the adapter's pool, in its lowest lane, after the reply to
-    /// the last request. (In a pool that buffers requests, that is the thread which reads them.) A panic has
-    /// no other effect than its message. If the ORB's last handle is dropped without
-    /// [`Orb::shutdown_and_wait`](crate::Orb::shutdown_and_wait), it runs on that thread.
+    /// the last request. A panic has no other effect than its message. If the ORB's last handle is dropped
+    /// without [`Orb::shutdown_and_wait`](crate::Orb::shutdown_and_wait), it runs on that thread.
     fn etherealize(&self, _id: &[u8], _ended: Etherealized) {}
 }
 

@@ -217,9 +217,11 @@ impl ObjectRef {
     /// Calls an operation without arguments that returns a description.
     fn ask<T: for<'a> Decode<'a>>(&self, operation: &str) -> Result<T, SystemException> {
         let reply: Results<T> = one_result;
-        let mut values = ReplyValues::new(&reply);
+        let mut result = None;
+        let mut values = ReplyValues::new(&reply, &mut result);
         let end = values.run(operation, &mut |_| Ok(()), |call| self.target().invoke(call));
-        values.result(end)
+        values.conclude(end);
+        result.expect("the call has ended")
     }
 }
 

@@ -124,11 +124,13 @@ impl Request {
     /// # Errors
     /// The exception that the server has raised, or the system exception with which the call has failed.
     pub fn invoke(&self) -> Result<Reply, RequestError> {
-        let mut values = ReplyValues::new(&self.signature);
+        let mut result = None;
+        let mut values = ReplyValues::new(&self.signature, &mut result);
         let end = values.run(&self.operation, &mut |encoder| self.encode(encoder), |call| {
             self.object.target().invoke(call)
         });
-        values.result(end)
+        values.conclude(end);
+        result.expect("the call has ended")
     }
 
     /// Sends the request of a oneway operation: returns when the transport has accepted it, or as the

@@ -14,6 +14,10 @@ use crate::{
     types::Place,
 };
 
+/// Octets above which each of several results is decoded by itself: without optimisation, it is on the stack
+/// several times meanwhile.
+const LARGE_RESULT: u64 = 256;
+
 /// The reference type of an interface.
 pub fn generate(place: &Place<'_>, interface: &Interface) -> TokenStream {
     let rt = place.rt;
@@ -284,9 +288,13 @@ impl Client<'_, '_> {
             0 => quote!(|_| Ok(())),
             1 => quote!(#rt::one_result),
             _ => {
-                let each = operation
-                    .replied()
-                    .map(|_| quote!(#rt::Decode::decode(#decoder)?));
+                let each = operation.replied().map(|of| {
+                    if self.place.model.size(of) <= LARGE_RESULT {
+                        return quote!(#rt::Decode::decode(#decoder)?);
+                    }
+                    let of = self.place.owned(of);
+                    quote!(*<::std::boxed::Box<#of> as #rt::Decode<'_>>::decode(#decoder)?)
+                });
                 quote!(|#decoder| Ok((#(#each),*)))
             }
         };

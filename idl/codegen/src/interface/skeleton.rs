@@ -181,7 +181,7 @@ impl<'u, 'm> Upcall<'u, 'm> {
         ]);
         let model = place.model;
         // Values with references are not kept: they would keep objects and connections alive.
-        let is_plain = |of: &Type| model.is_oversized(of) && model.is_fixed(of);
+        let is_plain = |of: &Type| model.has_parts(of) && !model.has_reference(of);
         let is_kept = |of: &Type, mode| match mode {
             Mode::In => is_plain(of) && !operation.deferred,
             Mode::InOut => (model.has_lent_form(of) || is_plain(of)) && !operation.deferred,
@@ -222,7 +222,7 @@ impl<'u, 'm> Upcall<'u, 'm> {
     /// Octets that are on the stack while the value that takes most is decoded, or made for the lane to keep.
     fn decoding(&self) -> u64 {
         let model = self.place.model;
-        let is_made = |value: &&Value<'_>| value.mode != Mode::Out || model.is_oversized(value.of);
+        let is_made = |value: &&Value<'_>| value.mode != Mode::Out || model.has_parts(value.of);
         let octets = self.values.iter().filter(is_made);
         let octets = octets.map(|value| model.decoding(value.of));
         octets.max().unwrap_or(0)

@@ -6,7 +6,7 @@ use super::{Lowering, Names};
 use quote::quote;
 
 use crate::{
-    model::{ModulePath, Type},
+    model::{Model, ModulePath, Shape, State, Type, TypeId},
     names::{Scope, screaming_snake, snake, upper_camel},
 };
 
@@ -113,12 +113,14 @@ impl Lowering<'_> {
                 } else {
                     String::new()
                 };
+                let parts = self.model.part_names(type_id, &upper_camel(&idl), scope);
                 let has_reference = is_interface && !is_local;
                 let reference = has_reference.then(|| scope.claim(&format!("{}Ref", upper_camel(&idl))));
                 let named = &mut self.model.types[type_id.0];
                 named.module = names.module.clone();
                 named.name = reference.unwrap_or_else(|| names.name.clone());
                 named.view = view;
+                named.parts = parts;
             }
             if !inside.is_empty() {
                 let external = self.external_inside(id, modules, &names.scope);
@@ -127,6 +129,21 @@ impl Lowering<'_> {
             }
             self.names.insert(id, names);
         }
+    }
+}
+
+impl Model {
+    /// Names of the parts that the members of a type are in.
+    fn part_names(&self, id: TypeId, name: &str, scope: &mut Scope) -> Vec<String> {
+        let parts = match &self.named(id).shape {
+            Shape::Struct(members) => self.parts_of(None, members),
+            Shape::Value(State::Members { base, members }) => self.parts_of(*base, members),
+            _ => Vec::new(),
+        };
+        let numbers = 1..=parts.len();
+        numbers
+            .map(|number| scope.claim(&format!("{name}Part{number}")))
+            .collect()
     }
 }
 

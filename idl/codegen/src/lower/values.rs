@@ -8,8 +8,8 @@ use punctual_idl::hir::{self, DefinitionId, DefinitionKind, InterfaceFlavour};
 use super::{Lowering, Names, docs, documentation};
 use crate::{
     model::{
-        BaseState, Documentation, Interface, Member, ModulePath, NamedType, Shape, State, TypeId, ValueKind,
-        ValueState, ValueType,
+        BaseState, Documentation, Interface, Member, ModulePath, NamedType, Shape, State, Type, TypeId,
+        ValueKind, ValueState, ValueType,
     },
     names::Scope,
 };
@@ -26,6 +26,7 @@ impl Lowering<'_> {
             module: ModulePath::default(),
             name: String::new(),
             view: String::new(),
+            parts: Vec::new(),
             idl: String::from("ValueBase"),
             repository_id: String::from("IDL:omg.org/CORBA/ValueBase:1.0"),
             shape: Shape::Value(State::Members {
@@ -151,6 +152,7 @@ impl Lowering<'_> {
         let mut members: Vec<Member> = members.collect();
         let base_type = base.map(|base| self.types[&base]);
         let boxed = self.model.box_members(base_type, &mut members);
+        let types: Vec<Type> = members.iter().map(|member| member.of.clone()).collect();
         let mut truncatable_to = Vec::new();
         let mut next = base.filter(|_| value.is_truncatable);
         while let Some(id) = next {
@@ -169,6 +171,7 @@ impl Lowering<'_> {
                 boxed,
             }),
             members: is_public.into_iter().zip(members).collect(),
+            parts: self.model.parts_of(base_type, &types),
             truncatable_to,
             is_custom: value.is_custom,
         }

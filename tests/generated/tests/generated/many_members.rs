@@ -3,12 +3,16 @@
 use std::collections::BTreeMap;
 
 use punctual_any::{Any, TypeCode, Typed, Value};
-use punctual_cdr::{Abstract, BoundedString, Endian, LongDouble, Shared, WString};
+use punctual_cdr::{
+    Abstract, BoundedString, Decode, Decoder, Encode, Encoder, Endian, LongDouble, Shared, WString,
+};
 use punctual_generated_tests::{
     MemoryOrb,
     many_members::many_members::{
-        Base, Broken, Choice, Colour, Counter, CounterRef, Derived, Either, EitherView, Leaf, Mixed,
-        MixedView, NamedRef, Owned, Row, Store, StoreRef, Tenths, Texts, TextsView, store::KeepBaseError,
+        Base, Broken, Choice, Colour, Counter, CounterRef, Counters, Derived, Either, EitherView, Leaf,
+        Mixed, MixedView, NamedRef, Owned, Page, Pair, Parts, Row, Store, StoreRef, Tenths, Texts, Torn,
+        Volume,
+        store::{KeepBaseError, KeepVolumeError},
     },
 };
 use punctual_stub::{Interface, Skeleton};
@@ -35,7 +39,10 @@ impl Store for Shelf {
         keep_owned(&Owned, Owned) |given| (*given).clone();
         keep_either(EitherView<'_>, Either) |given| given.to_owned();
         keep_several(&[MixedView<'_>], Vec<Mixed>) |given| given.iter().map(MixedView::to_owned).collect();
-        keep_texts(TextsView<'_>, Texts) |given| given.to_owned();
+        keep_texts(&Texts, Texts) |given| (*given).clone();
+        keep_whole(&[Parts], Vec<Parts>) |given| given.to_vec();
+        keep_pair(&Pair, Pair) |given| (*given).clone();
+        keep_page(&Page, Page) |given| (*given).clone();
     }
 
     fn keep_base(&self, given: Option<Shared<Base>>) -> Result<Option<Shared<Base>>, KeepBaseError> {
@@ -46,6 +53,12 @@ impl Store for Shelf {
             ..Broken::default()
         };
         given.map(Some).ok_or_else(|| broken().into())
+    }
+
+    fn keep_volume(&self, given: Option<Shared<Volume>>) -> Result<Option<Shared<Volume>>, KeepVolumeError> {
+        let mut torn = Torn::default();
+        torn.f99 = String::from("torn");
+        given.map(Some).ok_or_else(|| torn.into())
     }
 }
 
@@ -102,10 +115,25 @@ fn owned(text: &str, counter: &CounterRef) -> Owned {
 }
 
 fn texts(text: &str) -> Texts {
-    Texts {
-        f99: Box::new(String::from(text)),
-        ..Texts::default()
-    }
+    let mut texts = Texts::default();
+    (texts.a00, texts.f99) = (String::from(text), String::from(text));
+    texts
+}
+
+fn parts(number: f64) -> Parts {
+    let mut parts = Parts::default();
+    assert_eq!(&*parts.made, "x");
+    (parts.rest.c, parts.a00, parts.f99) = (number, number, number);
+    parts.frame[4999] = 7;
+    parts.inner = vec![Parts::default(), parts.clone()];
+    parts.inner[1].b99 = number;
+    parts
+}
+
+fn counters(counter: &CounterRef) -> Counters {
+    let mut counters = Counters::default();
+    counters.f99 = Some(counter.clone());
+    counters
 }
 
 macro_rules! check {
@@ -138,6 +166,11 @@ fn boxed_members_of_each_kind_travel_in_all_directions() {
             keep_several, keep_several_into, keep_several_async vec![fill!(Mixed, "a"), Mixed::default()],
                 vec![fill!(Mixed, "b")];
             keep_texts, keep_texts_into, keep_texts_async texts("a"), texts("b");
+            keep_whole, keep_whole_into, keep_whole_async vec![parts(1.0), Parts::default()],
+                vec![parts(2.0)];
+            keep_pair, keep_pair_into, keep_pair_async [parts(1.0), parts(2.0)], [parts(3.0), parts(4.0)];
+            keep_page, keep_page_into, keep_page_async Page::Counting(counters(&counter)),
+                Page::Text(texts("b"));
         }
     }
 }
@@ -174,6 +207,44 @@ fn values_and_exceptions_with_boxed_members_travel() {
     }
 }
 
+#[test]
+fn values_and_exceptions_in_parts_travel() {
+    let mut volume = Volume::default();
+    assert_eq!(volume.number, 7);
+    *volume.base.text = String::from("base");
+    volume.number = -1;
+    for endian in ORDERS {
+        let object: StoreRef = MemoryOrb::new(endian).activate(Shelf);
+        let given = Shared::new(volume.clone());
+        let returned = object.keep_volume(Some(&given)).unwrap().unwrap();
+        assert!(*returned == volume);
+        assert_eq!((returned.number, &**returned.base.text), (-1, "base"));
+        let base = object.keep_base(Some(&given.widen())).unwrap().unwrap();
+        assert_eq!(base.narrow::<Volume>().unwrap().number, -1);
+        let Err(KeepVolumeError::Torn(torn)) = object.keep_volume(None) else {
+            panic!("not torn");
+        };
+        assert_eq!(torn.f99, "torn");
+        assert!(torn.to_string().starts_with("ManyMembers::Torn { a00: \"\", a01"));
+    }
+}
+
+/// Elements in parts count with all their octets.
+#[test]
+fn parts_count_as_decoded_memory() {
+    let mut message = Vec::new();
+    let mut encoder = Encoder::new(&mut message, Endian::NATIVE);
+    vec![Texts::default(); 10].encode(&mut encoder).unwrap();
+    let mut decoder = Decoder::new(&message, Endian::NATIVE);
+    Vec::<Texts>::decode(&mut decoder).unwrap();
+    let octets = 10 * 600 * size_of::<String>();
+    assert!(
+        (octets..2 * octets).contains(&decoder.decoded()),
+        "{}",
+        decoder.decoded()
+    );
+}
+
 /// The value of an `any` is the same as that of members in place.
 #[test]
 fn anys_hold_structs_with_boxed_members() {
@@ -190,6 +261,8 @@ fn anys_hold_structs_with_boxed_members() {
     );
     let again = Any::from_value(Mixed::type_code(), &any.value().unwrap()).unwrap();
     assert_eq!(again.get::<Mixed>().unwrap(), mixed);
+    let any = Any::new(&parts(1.0)).unwrap();
+    assert!(any.get::<Parts>().unwrap() == parts(1.0));
 }
 
 #[test]
@@ -201,7 +274,7 @@ fn boxed_members_have_the_defaults_of_annotations() {
     assert!(texts("a") < texts("b"), "an attribute derives the order");
 }
 
-/// Both forms take at most 4 KiB; of more than 512 members, 8 octets for each.
+/// Both forms take at most 4 KiB; of more than 512 members, as much as a box.
 #[test]
 fn large_structs_have_the_stated_sizes() {
     let sizes = [
@@ -224,6 +297,8 @@ fn large_structs_have_the_stated_sizes() {
         size_of::<Option<CounterRef>>(),
     ];
     assert_eq!(in_place, [24, 24, 24, 24, 16, 16, 16, 16]);
-    assert_eq!([size_of::<Texts>(), size_of::<TextsView<'_>>()], [600 * 8; 2]);
+    let in_parts = [size_of::<Texts>(), size_of::<Parts>(), size_of::<Torn>()];
+    assert_eq!(in_parts, [size_of::<Box<()>>(); 3]);
+    assert_eq!(size_of::<Volume>(), 2 * size_of::<Box<()>>());
     assert!(<StoreRef as Skeleton<Shelf>>::VALUES_ON_STACK >= size_of::<KeepBaseError>());
 }

@@ -1,10 +1,14 @@
 //! Interceptors of requests that are answered later: one ending point, when the upcall ends; what the
 //! starting points have added goes with the answer.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    sync::{Arc, Mutex},
+    thread,
+    time::Duration,
+};
 
 use punctual::Interface as _;
-use punctual::{SystemException, interceptors::*};
+use punctual::{Limits, SystemException, interceptors::*};
 use punctual_fixtures::{peer::Peer, server::Profile, wire::DIALECTS};
 
 use super::{Office, ordinary};
@@ -82,4 +86,28 @@ fn each_sees_one_end_and_its_contexts_are_sent() {
         let seen = std::mem::take(&mut *watch.0.lock().unwrap());
         assert_eq!(seen, [("request", None), ("other", Some(ReplyStatus::Unknown))]);
     }
+}
+
+/// The end of the request of a collocated caller, which waits, does not keep the object in use until then.
+#[test]
+fn a_collocated_request_leaves_its_object_before_it_is_answered() {
+    let watch = Watch::default();
+    let limits = Limits::default().deactivation(Duration::from_secs(5));
+    let orb = ordinary().limits(limits).initializer(&watch).build().unwrap();
+    let office = Office::of(orb, |pool| pool);
+    let desks = office.orb.root_poa().find("desks").unwrap();
+    thread::scope(|scope| {
+        let call = scope.spawn(|| office.own.twice(4));
+        let (value, response) = office.pile.one();
+        // It would be in use until the time is over if it waited.
+        desks.deactivate(&office.own).unwrap();
+        desks.destroy().unwrap();
+        assert!(response.respond(Ok(2 * value)));
+        assert_eq!(call.join().unwrap(), Ok(8));
+    });
+    let seen = std::mem::take(&mut *watch.0.lock().unwrap());
+    assert_eq!(
+        seen,
+        [("request", None), ("reply", Some(ReplyStatus::Successful))]
+    );
 }

@@ -96,6 +96,32 @@ fn requests_are_refused_for_the_time_being_while_their_adapter_is_destroyed() {
     }
 }
 
+/// References with ids that the ORB has set are refused in the same way, although their keys do not name
+/// the adapter.
+#[test]
+fn objects_with_ids_of_the_orb_are_refused_for_the_time_being() {
+    let (server, [region, _]) = start();
+    let client = client();
+    let (inner, outer) = (region.child("inner"), server.orb.root_poa().child("outer"));
+    let [inner, outer] = [inner, outer].map(|poa| poa.threadpool(&server.pool).build().unwrap());
+    let here: ProbeRef = inner.activate(server.servant()).unwrap();
+    let other: ProbeRef = outer.activate(server.servant()).unwrap();
+    let [there, other] = [&here, &other].map(|probe| {
+        let probe: ProbeRef = client.resolve(&probe.to_ior()).unwrap();
+        probe
+    });
+    assert_eq!(there.twice(4), Ok(8));
+    while_destroying(&server, &region, || {
+        eventually("it is not active", || here.twice(4) == destroyed());
+        assert_eq!(there.twice(4), destroyed());
+        assert!(there.as_object().validate_connection().is_ok());
+        assert_eq!(other.twice(4), Ok(8), "other adapters are not concerned");
+    });
+    for probe in [&here, &there] {
+        assert_eq!(probe.twice(4).unwrap_err().kind, Kind::ObjectNotExist);
+    }
+}
+
 #[test]
 fn an_adapter_that_is_destroyed_is_made_again_only_afterwards() {
     let (server, [region, _]) = start();

@@ -234,6 +234,23 @@ fn an_object_that_deactivates_itself_ends_after_its_reply() {
     }
 }
 
+/// The thread that only reads does not end objects: the activator may block.
+#[test]
+fn a_buffering_pool_reads_while_an_object_ends() {
+    let setting = Setting::new(|pool| pool.request_buffering(QueueLimits::default()).threads(2));
+    let [_, there] = setting.references("radar");
+    setting.server.hooks.retire_instead(&setting.poa, &there);
+    setting.seen.close();
+    assert_eq!(there.retire(), Ok(()));
+    setting.see(&["incarnate radar", "end of radar"]);
+    let client = client();
+    client.add_policies(punctual::PolicyOverrides::new().roundtrip_timeout(LONG));
+    let other: ProbeRef = client.resolve(&setting.server.probe.to_ior()).unwrap();
+    assert_eq!(other.twice(4), Ok(8));
+    setting.seen.open();
+    setting.see(&["incarnate radar", "end of radar", "ended radar"]);
+}
+
 #[test]
 fn an_object_whose_deactivation_has_timed_out_ends_after_its_last_request() {
     let limits = punctual::Limits::default().deactivation(Duration::from_millis(10));
