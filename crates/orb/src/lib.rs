@@ -20,6 +20,7 @@ mod error;
 mod expired_requests;
 mod in_turn;
 mod incarnation;
+mod initial_references;
 mod interception;
 mod invalid_policy;
 mod lane;

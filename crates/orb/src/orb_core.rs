@@ -18,6 +18,7 @@ use crate::{
     client::{ClientCore, ClientParts, ConnectionCache},
     configuration::Configuration,
     endings::ObjectUpkeep,
+    initial_references::InitialReferences,
     lane::Lane,
     lane_data::LaneData,
     mutex::Mutexes,
@@ -42,6 +43,7 @@ pub(crate) struct OrbCore {
     pub(crate) mutexes: Mutexes,
     pub(crate) poa_defaults: PiMutex<PoaDefaults>,
     pub(crate) root: Arc<PoaCore>,
+    pub(crate) initial_references: InitialReferences,
     inspector: OnceLock<Inspector>,
     /// Schedulers that inspection shows beside the lanes.
     pub(crate) schedulers: Shown<SchedulerState>,
@@ -50,7 +52,10 @@ pub(crate) struct OrbCore {
 
 impl OrbCore {
     /// An ORB with these settings. Fails if the endpoint is malformed or taken.
-    pub(crate) fn new(settings: OrbSettings) -> Result<Arc<Self>, OrbError> {
+    pub(crate) fn new(
+        settings: OrbSettings,
+        initial_references: InitialReferences,
+    ) -> Result<Arc<Self>, OrbError> {
         let mut transports = Transports::standard();
         for transport in &settings.transports {
             transports.add(Arc::clone(transport));
@@ -116,6 +121,7 @@ impl OrbCore {
             mutexes: Mutexes::default(),
             poa_defaults: PiMutex::new(settings.poa_defaults),
             root,
+            initial_references,
             inspector: inspector.map_or_else(OnceLock::new, OnceLock::from),
             schedulers: Shown::default(),
             contracts: Shown::default(),
