@@ -220,11 +220,11 @@ impl NamingServiceBuilder {
             Some((store, incarnation, tree)) => (Some(store), incarnation, tree),
             None => (None, random_number().map_err(ServiceError::Random)?, Tree::new()),
         };
-        if let Some(path) = self.store
+        if let Some(path) = &self.store
             && (tree.context_count() > self.limits.contexts || tree.octets() > self.limits.octets)
         {
             return Err(ServiceError::StoreTooLarge {
-                path,
+                path: path.clone(),
                 contexts: tree.context_count(),
                 octets: tree.octets(),
                 limits: Box::new(self.limits),
@@ -247,7 +247,10 @@ impl NamingServiceBuilder {
             let child = orb.root_poa().child(name).user_ids();
             self.pool.iter().fold(child, |child, pool| child.threadpool(pool))
         };
-        let contexts = child("NameService").persistent();
+        let mut contexts = child("NameService");
+        if self.store.is_some() {
+            contexts = contexts.persistent();
+        }
         let contexts = contexts
             .servant_locator(ContextLocator(Arc::downgrade(&core)))
             .build()?;
