@@ -298,3 +298,44 @@ fn a_port_in_use_is_reported() {
         second.complained
     );
 }
+
+/// The commands of the page, at a server of this test.
+#[test]
+fn the_commands_of_the_page_do_what_it_says() {
+    let page = include_str!("../../../../docs/naming.md");
+    let blocks = page
+        .split("```sh\n")
+        .skip(1)
+        .map(|rest| rest.split("```").next().unwrap());
+    let commands: Vec<_> = blocks.flat_map(str::lines).collect();
+    assert_eq!(commands.len(), 8, "{commands:?}");
+    let folder = Folder::new("naming-page");
+    let file = folder.join("names.redb");
+    let arguments = |command: &str| -> Vec<String> {
+        let words = command.strip_prefix("punctual ").unwrap().split(' ');
+        words
+            .map(|word| word.replace("names.redb", file.to_str().unwrap()))
+            .collect()
+    };
+    let serve = arguments(commands[0]);
+    assert_eq!(serve[..2], ["naming", "serve"]);
+    let serve: Vec<&str> = serve[2..].iter().map(String::as_str).collect();
+    let served = Served::start(&serve);
+    let mut said = Vec::new();
+    for command in &commands[1..] {
+        let here = format!("corbaname::{}", served.address());
+        let mut arguments = arguments(command);
+        for argument in &mut arguments {
+            *argument = argument.replace("corbaname::localhost", &here);
+        }
+        if arguments[0] == "naming" {
+            arguments.extend(["--at".to_owned(), here]);
+        }
+        let run = run(&arguments);
+        assert_eq!(run.code, 0, "{command}: {}", run.complained);
+        said.push(run.said);
+    }
+    assert_eq!(said[2], "radar/\nradar/names.root\n");
+    assert_eq!(said[4], "false\n");
+    served.end(Signal::TERM);
+}
