@@ -161,8 +161,8 @@ pub enum UrlError {
          as %xx"
     )]
     BadKey(String),
-    /// The text after the `#` has a `%` without two hexadecimal digits, a character that must be escaped, or is
-    /// not UTF-8.
+    /// The text after the `#` has a `%` without two hexadecimal digits, a character that must be escaped, or
+    /// is not UTF-8.
     #[error(
         "malformed name `{0}` in `corbaname:`; escape characters other than letters, digits and \
          ;/:?@&=+$,-_.!~*'() as %xx, in UTF-8: a `\\` is %5c"

@@ -264,7 +264,9 @@ pub enum NameError {
 ///
 /// ```
 /// # mod punctual { pub(crate) use punctual_giop as naming; }
-/// assert_eq!(punctual::naming::NotFoundReason::from_number(1), Some(punctual::naming::NotFoundReason::NotContext));
+/// use punctual::naming::NotFoundReason;
+///
+/// assert_eq!(NotFoundReason::from_number(1), Some(NotFoundReason::NotContext));
 /// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum NotFoundReason {
@@ -309,8 +311,8 @@ pub struct NameNotFound {
 }
 
 impl NameNotFound {
-    /// Creates the error from an exception whose `rest_of_name` has this many components. A server that states
-    /// more or none means the first one.
+    /// Creates the error from an exception whose `rest_of_name` has this many components. A server that
+    /// states more or none means the first one.
     pub fn new(name: &Name, reason: NotFoundReason, rest: usize) -> Self {
         let position = match rest {
             0 => 0,

@@ -1,5 +1,5 @@
-//! Object references as text: `IOR:`, `corbaloc:`, `corbaname:` and `file:`. Source: CORBA 3.3 part 2, 7.6.9 and
-//! 7.6.10; Naming Service 1.3, 2.5.3 (`corbaname:`).
+//! Object references as text: `IOR:`, `corbaloc:`, `corbaname:` and `file:`. Source: CORBA 3.3 part 2, 7.6.9
+//! and 7.6.10; Naming Service 1.3, 2.5.3 (`corbaname:`).
 
 use alloc::{
     boxed::Box,
@@ -243,8 +243,8 @@ pub fn ior_from_string(text: &str) -> Result<Ior, UrlError> {
         .map_err(UrlError::BadReference)
 }
 
-/// Returns the `corbaname:` URL of a name below an address as `CosNaming::NamingContextExt::to_url` gets it: the
-/// part of a `corbaloc:` behind the scheme, such as `:myhost:2809/NameService`. The name may be empty.
+/// Returns the `corbaname:` URL of a name below an address as `CosNaming::NamingContextExt::to_url` gets it:
+/// the part of a `corbaloc:` behind the scheme, such as `:myhost:2809/NameService`. The name may be empty.
 ///
 /// # Errors
 /// As for parsing the result.

@@ -16,7 +16,8 @@ pub(crate) struct InitialReferences {
 }
 
 impl InitialReferences {
-    /// Environment variable with the URLs that the program does not set: `NAME=URL`, separated by white space.
+    /// Environment variable with the URLs that the program does not set: `NAME=URL`, separated by white
+    /// space.
     pub(crate) const ENVIRONMENT: &str = "PUNCTUAL_INITIAL_REFERENCES";
     /// Environment variable with the start of the URL of all other names, unless the program sets it.
     pub(crate) const ENVIRONMENT_DEFAULT: &str = "PUNCTUAL_DEFAULT_INITIAL_REFERENCE";

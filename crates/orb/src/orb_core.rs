@@ -126,15 +126,20 @@ impl OrbCore {
             schedulers: Shown::default(),
             contracts: Shown::default(),
         });
-        if let Some(inspector) = core.inspector.get() {
-            let weak = Arc::downgrade(&core);
-            let started = inspector.start(Box::new(move || Some(weak.upgrade()?.snapshot())));
-            started.map_err(|source| OrbError::Thread {
-                name: Inspector::THREAD.to_owned(),
-                source,
-            })?;
-        }
+        core.start_inspector()?;
         Ok(core)
+    }
+
+    fn start_inspector(self: &Arc<Self>) -> Result<(), OrbError> {
+        let Some(inspector) = self.inspector.get() else {
+            return Ok(());
+        };
+        let weak = Arc::downgrade(self);
+        let started = inspector.start(Box::new(move || Some(weak.upgrade()?.snapshot())));
+        started.map_err(|source| OrbError::Thread {
+            name: Inspector::THREAD.to_owned(),
+            source,
+        })
     }
 
     /// Scheduling of the threads of lanes by their CORBA priority.

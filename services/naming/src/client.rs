@@ -15,8 +15,9 @@ use crate::{
 
 /// A naming context of any server, with names as texts.
 ///
-/// Each operation takes a name as text or as [`Name`], and ends after a timeout, [`Self::TIMEOUT`] by default. If
-/// a server cannot proceed at a context of another one, the operation continues there (CannotProceed).
+/// Each operation takes a name as text or as [`Name`], and ends after a timeout, [`Self::TIMEOUT`] by
+/// default. If a server cannot proceed at a context of another one, the operation continues there
+/// (CannotProceed).
 ///
 /// ```
 /// use punctual::Orb;
@@ -114,7 +115,8 @@ impl NamingContext {
     /// Binds an object to a name that is not bound yet.
     ///
     /// # Errors
-    /// [`NamingError::AlreadyBound`], [`NamingError::NotFound`] if a context on the way is missing, and others.
+    /// [`NamingError::AlreadyBound`], [`NamingError::NotFound`] if a context on the way is missing, and
+    /// others.
     pub fn bind(&self, name: impl IntoName, object: &impl Interface) -> Result<(), NamingError> {
         self.at(name, |context, rest| {
             context.bind(&wire(rest), Some(object.as_object()))
@@ -163,8 +165,8 @@ impl NamingContext {
         Ok(Self::new(&created).with_timeout(self.timeout))
     }
 
-    /// Returns what is bound to a name, as a reference of this type. If the reference does not state the type,
-    /// the object is asked.
+    /// Returns what is bound to a name, as a reference of this type. If the reference does not state the
+    /// type, the object is asked.
     ///
     /// # Errors
     /// [`NamingError::NotFound`], [`NamingError::WrongInterface`], and others.

@@ -29,17 +29,17 @@ pub struct NamingLimits {
     pub component: usize,
     /// Maximum number of octets of a reference; default 16 KiB.
     pub reference: usize,
-    /// Maximum number of iterators; default 1,024. The one that has not been used for the longest time gives way
-    /// to a new one, so that clients that forget theirs do no harm.
+    /// Maximum number of iterators; default 1,024. The one that has not been used for the longest time gives
+    /// way to a new one, so that clients that forget theirs do no harm.
     pub iterators: usize,
     /// Time after its last use at which an iterator ends; default 5 min.
     pub iterator_idle: Duration,
-    /// Maximum number of bindings in one reply; default 1,000. Clients that ask for more get this many, and an
-    /// iterator for the rest.
+    /// Maximum number of bindings in one reply; default 1,000. Clients that ask for more get this many, and
+    /// an iterator for the rest.
     pub batch: usize,
     /// Maximum number of requests that wait for contexts of other servers at a time; default 2. Others get
-    /// CannotProceed, with which clients continue at that context themselves. It should be below the number of
-    /// threads that serve: otherwise, contexts that do not answer can occupy all of them.
+    /// CannotProceed, with which clients continue at that context themselves. It should be below the number
+    /// of threads that serve: otherwise, contexts that do not answer can occupy all of them.
     pub foreign_calls: usize,
     /// Longest wait for a context of another server; default 2 s.
     pub foreign_timeout: Duration,

@@ -14,8 +14,8 @@ use crate::{
 const BATCH: u32 = 100;
 
 /// Bindings of a context, in the order of the server; from
-/// [`NamingContext::list`](crate::NamingContext::list). It fetches 100 at a time, and destroys its iterator at
-/// the server when it is dropped.
+/// [`NamingContext::list`](crate::NamingContext::list). It fetches 100 at a time, and destroys its iterator
+/// at the server when it is dropped.
 ///
 /// Names that are bound or unbound meanwhile may be missing or not. A server can make it as long as it likes:
 /// `take` bounds it.

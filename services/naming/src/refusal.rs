@@ -87,7 +87,9 @@ macro_rules! raises {
         impl From<$error> for Refusal {
             fn from(error: $error) -> Self {
                 match error {
-                    $error::NotFound(NotFound { why, rest_of_name }) => Self::NotFound(why, unwired(rest_of_name)),
+                    $error::NotFound(NotFound { why, rest_of_name }) => {
+                        Self::NotFound(why, unwired(rest_of_name))
+                    }
                     $error::CannotProceed(CannotProceed { cxt: Some(context), rest_of_name }) => {
                         Self::CannotProceed(context, unwired(rest_of_name))
                     }

@@ -3,7 +3,4 @@
 mod context;
 mod iterator;
 
-pub(crate) use self::{
-    context::{ContextLocator, context_reference},
-    iterator::{IteratorLocator, Iterators},
-};
+pub(crate) use self::{context::ContextLocator, iterator::IteratorLocator};

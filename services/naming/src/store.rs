@@ -11,8 +11,8 @@ use crate::tree::{Bound, Change, ContextNumber, ROOT, Tree};
 /// Numbers by name: [`FORMAT`], [`INCARNATION`], [`NEXT`].
 const NUMBERS: TableDefinition<'_, &str, u64> = TableDefinition::new("numbers");
 const CONTEXTS: TableDefinition<'_, ContextNumber, ()> = TableDefinition::new("contexts");
-/// Context, id and kind; what they are bound to ([`OBJECT`], [`OWN`], [`FOREIGN`]), and its reference as text, or
-/// for an own context its number.
+/// Context, id and kind; what they are bound to ([`OBJECT`], [`OWN`], [`FOREIGN`]), and its reference as
+/// text, or for an own context its number.
 const BINDINGS: TableDefinition<'_, (ContextNumber, &str, &str), (u8, &str)> =
     TableDefinition::new("bindings");
 

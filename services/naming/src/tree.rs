@@ -14,7 +14,7 @@ pub(crate) type ContextNumber = u64;
 /// Number of the root.
 pub(crate) const ROOT: ContextNumber = 0;
 
-/// What a component is bound to.
+/// Target of a binding.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Bound {
     /// An object; nil without profiles.

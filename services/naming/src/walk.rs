@@ -5,9 +5,9 @@ use std::sync::{Arc, atomic::Ordering::Relaxed};
 use punctual::{Completion, Interface, SystemException, SystemExceptionKind, naming::NameComponent};
 
 use crate::{
+    core::Core,
     idl::cos_naming::{NameComponentView, NamingContextRef, naming_context::NotFoundReason},
     refusal::Refusal,
-    service::Core,
     tree::{Bound, ContextNumber},
 };
 
@@ -80,9 +80,9 @@ impl Core {
 
     /// Calls a context of another server with the rest of the name, within the limits.
     ///
-    /// If it cannot be reached, or too many requests wait for others, the caller gets CannotProceed, with which
-    /// it can continue there itself. If the call may have changed something (`changes`), it gets the system
-    /// exception instead.
+    /// If it cannot be reached, or too many requests wait for others, the caller gets CannotProceed, with
+    /// which it can continue there itself. If the call may have changed something (`changes`), it gets the
+    /// system exception instead.
     pub(crate) fn call<R, E: Into<Refusal>>(
         &self,
         elsewhere: &Elsewhere<'_>,

@@ -80,7 +80,7 @@ pub fn wire(text: &str) -> cos_naming::Name {
     components.collect()
 }
 
-/// What a naming service answers, a line for each call: the same calls in the same order for each service.
+/// The answers of a naming service, a line for each call: the same calls in the same order for each service.
 /// `object` is what is bound, in an empty context that is made for it.
 ///
 /// # Panics

@@ -1,4 +1,5 @@
-//! References from text: initial references, and requests to servers and naming contexts on the way to an object.
+//! References from text: initial references, and requests to servers and naming contexts on the way to an
+//! object.
 
 use std::{borrow::Cow, fs::File, io::Read, sync::Arc, time::Instant};
 

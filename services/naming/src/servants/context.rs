@@ -8,12 +8,12 @@ use punctual::{
 };
 
 use crate::{
+    core::Core,
     idl::cos_naming::{
         self, Binding, BindingIteratorRef, NameComponentView, NamingContext, NamingContextExt,
         NamingContextExtRef, NamingContextRef, naming_context::*, naming_context_ext::*,
     },
     refusal::{Refusal, wire},
-    service::Core,
     tree::{Bound, ContextNumber},
     walk::Walked,
 };
@@ -31,16 +31,6 @@ impl ServantLocator for ContextLocator {
             0,
         ))
     }
-}
-
-/// Returns the reference to a context.
-pub(crate) fn context_reference(
-    poa: &Poa,
-    incarnation: u64,
-    number: ContextNumber,
-) -> Result<NamingContextExtRef, punctual::OrbError> {
-    let id = (u128::from(incarnation) << 64) | u128::from(number);
-    poa.reference().id(id.to_be_bytes()).create()
 }
 
 /// A context for the time of a request.

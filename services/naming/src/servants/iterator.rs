@@ -1,69 +1,21 @@
-//! Iterators over the bindings of a context. Each is a place in the context, and takes the memory of one name.
+//! Servant of an iterator over the bindings of a context.
 
 use std::{
-    collections::HashMap,
     sync::{Arc, Weak},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use punctual::{
     AnyServant, Declined, Poa, ServantLocator, SystemException, SystemExceptionKind, naming::NameComponent,
 };
-use punctual_os::random;
 
 use crate::{
+    core::Core,
     idl::cos_naming::{Binding, BindingIterator, BindingIteratorRef},
+    iterators::{Id, Place},
     refusal::Refusal,
-    service::Core,
     tree::ContextNumber,
 };
-
-/// Iterators by object id.
-#[derive(Debug, Default)]
-pub(crate) struct Iterators(HashMap<Id, Place>);
-
-/// A random number: clients cannot guess the iterators of others.
-type Id = [u8; 16];
-
-/// Where an iterator is.
-#[derive(Clone, Debug)]
-struct Place {
-    context: ContextNumber,
-    /// The last binding that it has returned.
-    after: Option<NameComponent>,
-    used: Instant,
-}
-
-impl Iterators {
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    fn add(&mut self, place: Place, limit: usize, idle: Duration) -> Result<Id, Refusal> {
-        let now = place.used;
-        self.0.retain(|_, place| now.duration_since(place.used) < idle);
-        while self.0.len() >= limit.max(1) {
-            let oldest = self.0.iter().min_by_key(|(_, place)| place.used);
-            let Some(id) = oldest.map(|(id, _)| *id) else {
-                break;
-            };
-            self.0.remove(&id);
-        }
-        let mut id = Id::default();
-        random::fill(&mut id).map_err(|_| Refusal::system(SystemExceptionKind::NoResources))?;
-        self.0.insert(id, place);
-        Ok(id)
-    }
-
-    /// The place of an iterator that has not ended.
-    fn get(&mut self, id: &Id, idle: Duration) -> Option<&mut Place> {
-        let is_over = |place: &Place| place.used.elapsed() >= idle;
-        if self.0.get(id).is_some_and(is_over) {
-            self.0.remove(id);
-        }
-        self.0.get_mut(id)
-    }
-}
 
 impl Core {
     /// Makes an iterator over the bindings of a context behind this one.
@@ -141,7 +93,7 @@ impl BindingIterator for Iterator {
     }
 
     fn destroy(&self) -> Result<(), SystemException> {
-        let removed = self.core.iterators.lock().0.remove(&self.id);
+        let removed = self.core.iterators.lock().remove(&self.id);
         removed.map(drop).ok_or_else(|| Refusal::gone().into())
     }
 }

@@ -28,14 +28,14 @@ fn operations_take_names_as_texts_and_values() {
     naming.rebind(&*name.to_string(), &object(&client, "2")).unwrap();
     let found = radar.resolve_object(r"track\.1.fast").unwrap();
     assert!(found.is_equivalent(&object(&client, "2")));
-    radar.bind_context("root", &naming).unwrap();
-    let again: NamingContextExtRef = naming.resolve("radar/root/radar/root").unwrap();
+    radar.bind_context("top", &naming).unwrap();
+    let again: NamingContextExtRef = naming.resolve("radar/top/radar/top").unwrap();
     assert!(again.as_object().is_equivalent(server.service.root().as_object()));
-    radar.rebind_context("root", &radar).unwrap();
+    radar.rebind_context("top", &radar).unwrap();
     naming
-        .context("radar/root/root/root")
+        .context("radar/top/top/top")
         .unwrap()
-        .unbind("root")
+        .unbind("top")
         .unwrap();
     naming.unbind(name).unwrap();
     radar.destroy().unwrap();

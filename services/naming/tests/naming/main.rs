@@ -1,4 +1,5 @@
-//! The naming service from outside: rules of the specification, clients, other servers, restarts, hostile peers.
+//! The naming service from outside: rules of the specification, clients, other servers, restarts, hostile
+//! peers.
 
 mod clients;
 mod federation;

@@ -1,4 +1,5 @@
-//! The rules of the specification, over the wire: which exception follows, with which reason and rest of the name.
+//! The rules of the specification, over the wire: which exception follows, with which reason and rest of the
+//! name.
 
 use punctual::{Interface, Orb, SystemExceptionKind};
 use punctual_naming::{
@@ -10,8 +11,8 @@ use punctual_naming::{
 
 use crate::server::{Server, name, object, orb, texts};
 
-/// A server with contexts `a`, `a/b`, `.`, objects `a/b/o` and `o.k`, and a context that does not exist any more,
-/// `gone`.
+/// A server with contexts `a`, `a/b`, `.`, objects `a/b/o` and `o.k`, and a context that does not exist any
+/// more, `gone`.
 fn filled() -> (Server, Orb, NamingContextExtRef) {
     let (server, client) = (
         Server::start(NamingLimits::default()),
@@ -29,7 +30,7 @@ fn filled() -> (Server, Orb, NamingContextExtRef) {
     (server, client, root)
 }
 
-/// What an operation has raised, as text: `NotFound(MissingNode, "rest")`.
+/// The exception of an operation, as text: `NotFound(MissingNode, "rest")`.
 macro_rules! raised {
     ($error:ident, $result:expr) => {
         match $result {

@@ -1,4 +1,5 @@
-//! Naming services and their clients across ORBs: ours, omniNames, JacORB's, and clients of omniORBpy and JacORB.
+//! Naming services and their clients across ORBs: ours, omniNames, JacORB's, and clients of omniORBpy and
+//! JacORB.
 
 use std::{collections::BTreeMap, thread};
 

@@ -17,8 +17,8 @@ Examples:
   punctual naming resolve tracker --at corbaname::radar:2809#radar
   punctual call $(punctual naming resolve radar/tracker) _non_existent
 
-Exit code: 0 the reference is printed; 1 the name is not bound; 2 the command line is wrong: the name or the \
-address; 3 a naming service cannot be reached.";
+Exit code: 0 the reference is printed; 1 the name is not bound; 2 the command line is wrong: the \
+name or the address; 3 a naming service cannot be reached.";
 
 pub const BIND: &str = "\
 Examples:
@@ -28,31 +28,31 @@ Examples:
 
 A URL is resolved first, so its server has to run. An `IOR:` is bound as it is.
 
-Exit code: 0 it is bound; 1 the naming service refuses, for example because the name is bound already; 2 the \
-command line is wrong: the name, the reference or the address; 3 a naming service or the object cannot be \
-reached.";
+Exit code: 0 it is bound; 1 the naming service refuses, for example because the name is bound \
+already; 2 the command line is wrong: the name, the reference or the address; 3 a naming service or \
+the object cannot be reached.";
 
 pub const UNBIND: &str = "\
 Examples:
   punctual naming unbind radar/tracker
 
-Exit code: 0 the name is free; 1 it was not bound; 2 the command line is wrong: the name or the address; 3 a \
-naming service cannot be reached.";
+Exit code: 0 the name is free; 1 it was not bound; 2 the command line is wrong: the name or the \
+address; 3 a naming service cannot be reached.";
 
 pub const CREATE: &str = "\
 Examples:
   punctual naming create radar
   punctual naming create radar/tracks.fast      id `tracks`, kind `fast`
 
-Exit code: 0 it is created; 1 the naming service refuses, for example because the name is bound already; 2 the \
-command line is wrong: the name or the address; 3 a naming service cannot be reached.";
+Exit code: 0 it is created; 1 the naming service refuses, for example because the name is bound \
+already; 2 the command line is wrong: the name or the address; 3 a naming service cannot be reached.";
 
 pub const DESTROY: &str = "\
 Examples:
   punctual naming destroy radar/tracks.fast
 
-Exit code: 0 the context is destroyed; 1 the name is not bound to a context, or the context has bindings; 2 the \
-command line is wrong: the name or the address; 3 a naming service cannot be reached.";
+Exit code: 0 the context is destroyed; 1 the name is not bound to a context, or the context has \
+bindings; 2 the command line is wrong: the name or the address; 3 a naming service cannot be reached.";
 
 /// The naming context that a command uses.
 #[derive(Args, Debug)]

@@ -15,8 +15,9 @@ use punctual_report::terminal::{complain, printable};
 pub enum Naming {
     /// Serve a naming service (CosNaming) until Ctrl-C or SIGTERM
     ///
-    /// Clients of any ORB find its root context at the printed address, and at `corbaname::HOST` if it listens
-    /// at port 2809. It takes the place of omniNames, of TAO's Naming_Service and of JacORB's NameServer.
+    /// Clients of any ORB find its root context at the printed address, and at `corbaname::HOST` if it
+    /// listens at port 2809. It takes the place of omniNames, of TAO's Naming_Service and of JacORB's
+    /// NameServer.
     #[command(after_help = serve::HELP)]
     Serve(serve::Options),
     /// List the names that are bound in a context

@@ -21,9 +21,10 @@ In another terminal:
   punctual naming list --recursive
   punctual call corbaname::localhost#radar/tracker --idl FILE.idl
 
-With --store, contexts and bindings are kept in a file: each change is on the disk before its caller gets the \
-reply, and references to contexts stay valid after a restart at the same address. Without it, everything ends \
-with the process. docs/naming.md describes limits, and the settings of clients of other ORBs.
+With --store, contexts and bindings are kept in a file: each change is on the disk before its \
+caller gets the reply, and references to contexts stay valid after a restart at the same address. \
+Without it, everything ends with the process. docs/naming.md describes limits, and the settings of \
+clients of other ORBs.
 
 Exit code: 0 ended by Ctrl-C or SIGTERM (of a script's background processes, which ignore SIGINT: by \
 SIGTERM); 2 it could not be started, for example because the port or the file is in use.";
@@ -46,7 +47,8 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
     /// Threads that serve
-    #[arg(long, value_name = "NUMBER", default_value = "4", value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(long, value_name = "NUMBER", default_value = "4")]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: u16,
     /// Maximum number of contexts
     #[arg(long, value_name = "NUMBER", default_value_t = NamingLimits::default().contexts)]
