@@ -19,6 +19,16 @@ use crate::{
 pub const DEFAULT_IIOP_PORT: u16 = 2809;
 
 /// Default key, and name of the initial reference, of a naming context.
+///
+/// ```
+/// # mod punctual { pub(crate) use punctual_giop as naming; }
+/// # use punctual_giop::ObjectUrl;
+/// use punctual::naming::NAME_SERVICE;
+///
+/// let url = format!("corbaname::radar:2809/{NAME_SERVICE}#track");
+/// # assert_eq!(url.parse::<ObjectUrl>(), "corbaname::radar#track".parse());
+/// assert!(url.ends_with("/NameService#track"));
+/// ```
 pub const NAME_SERVICE: &str = "NameService";
 
 /// An object reference as text.
@@ -250,7 +260,8 @@ pub fn ior_from_string(text: &str) -> Result<Ior, UrlError> {
 /// As for parsing the result.
 ///
 /// ```
-/// use punctual_giop::corbaname_url;
+/// # mod punctual { pub(crate) use punctual_giop as naming; }
+/// use punctual::naming::corbaname_url;
 ///
 /// assert_eq!(corbaname_url(":radar:2809", "a b/c")?, "corbaname::radar:2809#a%20b/c");
 /// assert!(corbaname_url("radar", "a").is_err());

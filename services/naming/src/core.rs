@@ -241,7 +241,6 @@ impl Core {
 
     /// Returns up to `count` bindings behind a component, within the limit; and, if there are more, the
     /// component behind which they follow.
-    #[expect(clippy::type_complexity, reason = "both parts are of one call")]
     pub(crate) fn batch(
         &self,
         context: ContextNumber,

@@ -190,7 +190,8 @@ impl NamingServiceBuilder {
         self
     }
 
-    /// Sets the pool whose threads serve. Default: those that call `Orb::run`. One more than
+    /// Sets the pool whose threads serve contexts and iterators. Default: those that call `Orb::run`, which
+    /// in any case answer clients that look for the published name. One more than
     /// [`NamingLimits::foreign_calls`] keep serving while contexts of other servers do not answer.
     pub fn threadpool(mut self, pool: &ThreadPool) -> Self {
         self.pool = Some(pool.clone());

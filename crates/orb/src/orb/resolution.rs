@@ -1,7 +1,13 @@
 //! References from text: initial references, and requests to servers and naming contexts on the way to an
 //! object.
 
-use std::{borrow::Cow, fs::File, io::Read, sync::Arc, time::Instant};
+use std::{
+    borrow::Cow,
+    fs::{self, File},
+    io::{self, ErrorKind, Read},
+    sync::Arc,
+    time::Instant,
+};
 
 use punctual_cdr::{CdrError, Decode, Decoder, Encode, Endian, Ior};
 use punctual_giop::{
@@ -53,7 +59,15 @@ fn of_url(core: &Arc<OrbCore>, url: ObjectUrl, steps: usize) -> Result<ObjectRef
                 Some(name) => bound_to(core, context, &name),
             }
         }),
-        ObjectUrl::File { path } => follow(&text_of_file(path)?),
+        ObjectUrl::File { path } => {
+            let text = text_of_file(&path)?;
+            // A URL may come from a peer that must not learn the content: no error quotes it.
+            if text.parse::<ObjectUrl>().is_err() {
+                let source = io::Error::new(ErrorKind::InvalidData, "it contains no reference");
+                return Err(ResolveError::File { path, source });
+            }
+            follow(&text)
+        }
     }
 }
 
@@ -149,13 +163,19 @@ impl OperationError for NotResolved {
     }
 }
 
-/// Returns the text of a file, of which the first MiB is read.
-fn text_of_file(path: String) -> Result<String, ResolveError> {
+/// Returns the text of a file, of which the first MiB is read. Pipes and devices could block.
+fn text_of_file(path: &str) -> Result<String, ResolveError> {
     let mut text = String::new();
-    let read = File::open(&path).and_then(|file| file.take(MAX_FILE).read_to_string(&mut text));
+    let read = fs::metadata(path).and_then(|found| match found.is_file() {
+        true => File::open(path)?.take(MAX_FILE).read_to_string(&mut text),
+        false => Err(io::Error::new(ErrorKind::InvalidInput, "it is no regular file")),
+    });
     match read {
         Ok(_) => Ok(text),
-        Err(source) => Err(ResolveError::File { path, source }),
+        Err(source) => Err(ResolveError::File {
+            path: path.to_owned(),
+            source,
+        }),
     }
 }
 

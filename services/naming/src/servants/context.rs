@@ -161,7 +161,7 @@ impl NamingContext for Context {
 
     fn new_context(&self) -> Result<Option<NamingContextRef>, SystemException> {
         let number = self.core.create(None)?;
-        Ok(self.core.context(number).map(Some)?)
+        self.core.context(number).map(Some)
     }
 
     fn bind_new_context(

@@ -98,6 +98,16 @@ fn files_have_references_as_their_text() {
     std::fs::write(&file, &url).unwrap();
     let error = client.resolve_object(&url).unwrap_err();
     assert!(matches!(error, ResolveError::TooManySteps(_)), "{error}");
+    for text in ["secret of the host", ""] {
+        std::fs::write(&file, text).unwrap();
+        let error = client.resolve_object(&url).unwrap_err().to_string();
+        assert!(
+            error.contains("it contains no reference") && !error.contains("secret"),
+            "{error}"
+        );
+    }
+    let error = client.resolve_object("file:///dev/zero").unwrap_err();
+    assert!(error.to_string().contains("no regular file"), "{error}");
     std::fs::remove_file(&file).unwrap();
     let error = client.resolve_object(&url).unwrap_err();
     assert!(matches!(error, ResolveError::File { .. }), "{error}");
