@@ -279,8 +279,8 @@ fn lists_are_bounded_and_iterators_have_the_rest() {
     assert_eq!(texts(&some), all[..4]);
     assert!(rest.is_some());
     // Exactly as many as there are: no iterator.
-    for number in 4..9 {
-        root.unbind(&name(&all[number])).unwrap();
+    for text in &all[4..] {
+        root.unbind(&name(text)).unwrap();
     }
     let (some, rest) = root.list(4).unwrap();
     assert_eq!((texts(&some), rest), (all[..4].to_vec(), None));

@@ -151,10 +151,11 @@ pub fn bind(options: &Bind) -> Result<(), Failed> {
     let naming = options.at.find(&orb)?;
     if options.context {
         let context = NamingContext::find(&orb, &options.reference)?;
-        return Ok(match options.replace {
-            true => naming.rebind_context(&name, &context)?,
-            false => naming.bind_context(&name, &context)?,
-        });
+        let bound = match options.replace {
+            true => naming.rebind_context(&name, &context),
+            false => naming.bind_context(&name, &context),
+        };
+        return Ok(bound?);
     }
     let object = orb
         .resolve_object(&options.reference)
@@ -162,10 +163,11 @@ pub fn bind(options: &Bind) -> Result<(), Failed> {
             ResolveError::Call { .. } => Failed::Unreachable(error.to_string()),
             error => Failed::NotBegun(error.to_string()),
         })?;
-    Ok(match options.replace {
-        true => naming.rebind(&name, &object)?,
-        false => naming.bind(&name, &object)?,
-    })
+    let bound = match options.replace {
+        true => naming.rebind(&name, &object),
+        false => naming.bind(&name, &object),
+    };
+    Ok(bound?)
 }
 
 pub fn unbind(options: &Named) -> Result<(), Failed> {
