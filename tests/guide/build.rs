@@ -3,7 +3,7 @@
 use std::{env, fs, path::Path};
 
 /// The pages, relative to the root of the workspace.
-const PAGES: [&str; 10] = [
+const PAGES: [&str; 11] = [
     "docs/configuration.md",
     "docs/events.md",
     "docs/guide/calling-any-object.md",
@@ -13,6 +13,7 @@ const PAGES: [&str; 10] = [
     "docs/guide/stable-references.md",
     "docs/guide/transports.md",
     "docs/inspection.md",
+    "docs/naming.md",
     "docs/scheduler.md",
 ];
 

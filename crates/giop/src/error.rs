@@ -6,7 +6,7 @@ use punctual_cdr::CdrError;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 use thiserror::Error;
 
-use crate::{MessageType, Version};
+use crate::{MessageType, NameError, Version};
 
 /// Data that does not start with an acceptable GIOP header: send MessageError and close the connection.
 #[derive(Clone, Copy, Eq, Error, PartialEq)]
@@ -116,9 +116,10 @@ fn fact(error: &CdrError) -> String {
 /// ```
 #[derive(Clone, Eq, Error, PartialEq)]
 pub enum UrlError {
-    /// Neither `IOR:` nor `corbaloc:`.
+    /// None of the schemes `IOR:`, `corbaloc:`, `corbaname:` and `file:`.
     #[error(
-        "`{0}` is not an object reference; use `corbaloc::host:port/Key` or a text that starts with `IOR:`"
+        "`{0}` is not an object reference; use `corbaloc::host:port/Key`, `corbaname::host:port#name`, \
+         `file:///path` or a text that starts with `IOR:`"
     )]
     UnknownScheme(String),
     /// The text after `IOR:` is not hexadecimal.
@@ -160,6 +161,19 @@ pub enum UrlError {
          as %xx"
     )]
     BadKey(String),
+    /// The text after the `#` has a `%` without two hexadecimal digits, a character that must be escaped, or
+    /// is not UTF-8.
+    #[error(
+        "malformed name `{0}` in `corbaname:`; escape characters other than letters, digits and \
+         ;/:?@&=+$,-_.!~*'() as %xx, in UTF-8: a `\\` is %5c"
+    )]
+    BadNameEscape(String),
+    /// The text after the `#` is not a name.
+    #[error("malformed name `{0}` in `corbaname:`: {1}")]
+    BadName(String, NameError),
+    /// The path after `file:` is not absolute, is on another host, or has a character that must be escaped.
+    #[error("`{0}` is not the path of a file here; write `file:///absolute/path`, with a space as %20")]
+    BadPath(String),
 }
 
 punctual_types::debug_as_display!(UrlError, HeaderError, FragmentError, CodeSetIncompatible);

@@ -52,6 +52,7 @@ mod last_request;
 mod locate;
 mod message;
 mod message_type;
+mod name;
 mod peer;
 mod policy;
 mod profile;
@@ -85,6 +86,7 @@ pub use message::{
     write_close_connection, write_message_error,
 };
 pub use message_type::MessageType;
+pub use name::{Name, NameComponent, NameError, NameNotFound, NotFoundReason};
 pub use peer::Peer;
 pub use policy::PolicyValue;
 pub use profile::{IiopProfile, Profile, decode_multiple_components, encode_multiple_components};
@@ -105,5 +107,8 @@ pub use service_context::{
 };
 pub use tagged_list::TaggedEntries;
 pub use target::{AddressingDisposition, IorView, ProfileView, Target, TargetAddress};
-pub use url::{DEFAULT_IIOP_PORT, IiopAddress, ObjectUrl, UrlAddress, ior_from_string, ior_to_string};
+pub use url::{
+    DEFAULT_IIOP_PORT, IiopAddress, NAME_SERVICE, ObjectUrl, UrlAddress, corbaname_url, ior_from_string,
+    ior_to_string,
+};
 pub use version::Version;

@@ -1,6 +1,8 @@
-//! Object references as text: `IOR:` and `corbaloc:`. Source: CORBA 3.3 part 2, 7.6.9 and 7.6.10.
+//! Object references as text: `IOR:`, `corbaloc:`, `corbaname:` and `file:`. Source: CORBA 3.3 part 2, 7.6.9
+//! and 7.6.10; Naming Service 1.3, 2.5.3 (`corbaname:`).
 
 use alloc::{
+    boxed::Box,
     string::{String, ToString},
     vec::Vec,
 };
@@ -9,12 +11,25 @@ use core::{fmt, str::FromStr};
 use punctual_cdr::{Decode, Encode, Endian, Ior};
 
 use crate::{
-    UrlError, Version,
+    Name, UrlError, Version,
     encapsulation::{encapsulate, open},
 };
 
-/// Default port of a `corbaloc:` address.
+/// Default port of a `corbaloc:` or `corbaname:` address.
 pub const DEFAULT_IIOP_PORT: u16 = 2809;
+
+/// Default key, and name of the initial reference, of a naming context.
+///
+/// ```
+/// # mod punctual { pub(crate) use punctual_giop as naming; }
+/// # use punctual_giop::ObjectUrl;
+/// use punctual::naming::NAME_SERVICE;
+///
+/// let url = format!("corbaname::radar:2809/{NAME_SERVICE}#track");
+/// # assert_eq!(url.parse::<ObjectUrl>(), "corbaname::radar#track".parse());
+/// assert!(url.ends_with("/NameService#track"));
+/// ```
+pub const NAME_SERVICE: &str = "NameService";
 
 /// An object reference as text.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -32,6 +47,18 @@ pub enum ObjectUrl {
     Rir {
         /// Name of the initial reference, not empty. Default: `NameService`.
         name: String,
+    },
+    /// `corbaname:`: what a naming context has bound to a name.
+    Corbaname {
+        /// The context: [`Self::Corbaloc`], by default with the key `NameService`, or [`Self::Rir`].
+        context: Box<ObjectUrl>,
+        /// The name; `None`: the context itself.
+        name: Option<Name>,
+    },
+    /// `file:`: a file of this host with another reference as its text.
+    File {
+        /// Absolute path.
+        path: String,
     },
 }
 
@@ -66,13 +93,17 @@ pub struct IiopAddress {
 impl FromStr for ObjectUrl {
     type Err = UrlError;
 
-    /// Parses an `IOR:` or `corbaloc:` URL; the scheme is case-insensitive.
+    /// Parses a URL; the scheme is case-insensitive.
     fn from_str(text: &str) -> Result<Self, UrlError> {
         let text = text.trim();
         if strip_scheme(text, "ior:").is_some() {
             ior_from_string(text).map(Self::Ior)
         } else if let Some(rest) = strip_scheme(text, "corbaloc:") {
             corbaloc(rest)
+        } else if let Some(rest) = strip_scheme(text, "corbaname:") {
+            corbaname(rest)
+        } else if let Some(rest) = strip_scheme(text, "file:") {
+            file(rest)
         } else {
             Err(UrlError::UnknownScheme(excerpt(text)))
         }
@@ -86,19 +117,48 @@ impl fmt::Display for ObjectUrl {
             Self::Ior(ior) => f.write_str(&ior_to_string(ior)),
             Self::Corbaloc { addresses, key } => {
                 f.write_str("corbaloc:")?;
-                for (index, address) in addresses.iter().enumerate() {
-                    f.write_str(if index == 0 { "" } else { "," })?;
-                    address.fmt(f)?;
-                }
-                f.write_str("/")?;
-                key.iter().try_for_each(|octet| write_escaped(f, *octet))
+                write_place(f, addresses, key)
             }
             Self::Rir { name } => {
                 f.write_str("corbaloc:rir:/")?;
-                name.bytes().try_for_each(|octet| write_escaped(f, octet))
+                write_text(f, name)
+            }
+            Self::Corbaname { context, name } => {
+                f.write_str("corbaname:")?;
+                match &**context {
+                    Self::Corbaloc { addresses, key } => write_place(f, addresses, key)?,
+                    Self::Rir { name } => {
+                        f.write_str("rir:/")?;
+                        write_text(f, name)?;
+                    }
+                    other => other.fmt(f)?,
+                }
+                let name = name.iter().map(|name| ("#", name.to_string()));
+                { name }.try_for_each(|(mark, name)| {
+                    f.write_str(mark)?;
+                    write_text(f, &name)
+                })
+            }
+            Self::File { path } => {
+                f.write_str("file://")?;
+                write_text(f, path)
             }
         }
     }
+}
+
+/// Writes the addresses and the key of a `corbaloc:`.
+fn write_place(f: &mut fmt::Formatter<'_>, addresses: &[UrlAddress], key: &[u8]) -> fmt::Result {
+    for (index, address) in addresses.iter().enumerate() {
+        f.write_str(if index == 0 { "" } else { "," })?;
+        write!(f, "{address}")?;
+    }
+    f.write_str("/")?;
+    key.iter().try_for_each(|octet| write_escaped(f, *octet))
+}
+
+fn write_text(f: &mut impl fmt::Write, text: &str) -> fmt::Result {
+    text.bytes().try_for_each(|octet| write_escaped(f, octet))
 }
 
 impl fmt::Display for UrlAddress {
@@ -124,7 +184,7 @@ impl fmt::Display for UrlAddress {
 }
 
 /// Writes an octet of a key or name verbatim or, if not permitted, as `%` with two digits.
-fn write_escaped(f: &mut fmt::Formatter<'_>, octet: u8) -> fmt::Result {
+fn write_escaped(f: &mut impl fmt::Write, octet: u8) -> fmt::Result {
     if octet.is_ascii_alphanumeric() || b";/:?@&=+$,-_.!~*'()".contains(&octet) {
         write!(f, "{}", char::from(octet))
     } else {
@@ -193,6 +253,74 @@ pub fn ior_from_string(text: &str) -> Result<Ior, UrlError> {
         .map_err(UrlError::BadReference)
 }
 
+/// Returns the `corbaname:` URL of a name below an address as `CosNaming::NamingContextExt::to_url` gets it:
+/// the part of a `corbaloc:` behind the scheme, such as `:myhost:2809/NameService`. The name may be empty.
+///
+/// # Errors
+/// As for parsing the result.
+///
+/// ```
+/// # mod punctual { pub(crate) use punctual_giop as naming; }
+/// use punctual::naming::corbaname_url;
+///
+/// assert_eq!(corbaname_url(":radar:2809", "a b/c")?, "corbaname::radar:2809#a%20b/c");
+/// assert!(corbaname_url("radar", "a").is_err());
+/// # Ok::<(), punctual_giop::UrlError>(())
+/// ```
+pub fn corbaname_url(address: &str, name: &str) -> Result<String, UrlError> {
+    corbaloc(address)?;
+    if !name.is_empty() {
+        name.parse::<Name>()
+            .map_err(|error| UrlError::BadName(excerpt(name), error))?;
+    }
+    let mut url = String::from("corbaname:");
+    url.push_str(address);
+    if !name.is_empty() {
+        url.push('#');
+        let _ = write_text(&mut url, name);
+    }
+    Ok(url)
+}
+
+/// `corbaloc_obj[#string_name]`
+fn corbaname(rest: &str) -> Result<ObjectUrl, UrlError> {
+    let (context, name) = rest.split_once('#').unwrap_or((rest, ""));
+    let mut context = corbaloc(context)?;
+    if let ObjectUrl::Corbaloc { key, .. } = &mut context
+        && key.is_empty()
+    {
+        *key = NAME_SERVICE.as_bytes().to_vec();
+    }
+    let octets = unescape(name).map_err(|_| UrlError::BadNameEscape(excerpt(name)))?;
+    let text = String::from_utf8(octets).map_err(|_| UrlError::BadNameEscape(excerpt(name)))?;
+    let name = match &*text {
+        "" => None,
+        text => Some(
+            text.parse()
+                .map_err(|error| UrlError::BadName(excerpt(text), error))?,
+        ),
+    };
+    Ok(ObjectUrl::Corbaname {
+        context: Box::new(context),
+        name,
+    })
+}
+
+/// `///path`, `//localhost/path`, or `/path`
+fn file(rest: &str) -> Result<ObjectUrl, UrlError> {
+    let bad_path = || UrlError::BadPath(excerpt(rest));
+    let path = match rest.strip_prefix("//") {
+        Some(rest) => rest.strip_prefix("localhost").unwrap_or(rest),
+        None => rest,
+    };
+    let octets = unescape(path).map_err(|_| bad_path())?;
+    let path = String::from_utf8(octets).map_err(|_| bad_path())?;
+    match path.starts_with('/') && !path.contains('\0') {
+        true => Ok(ObjectUrl::File { path }),
+        false => Err(bad_path()),
+    }
+}
+
 fn corbaloc(rest: &str) -> Result<ObjectUrl, UrlError> {
     let (addresses, key) = rest.split_once('/').unwrap_or((rest, ""));
     let key = unescape(key)?;
@@ -203,7 +331,7 @@ fn corbaloc(rest: &str) -> Result<ObjectUrl, UrlError> {
         let name = String::from_utf8(key).map_err(|_| UrlError::BadKey(excerpt(rest)))?;
         return Ok(ObjectUrl::Rir {
             name: if name.is_empty() {
-                "NameService".to_string()
+                NAME_SERVICE.to_string()
             } else {
                 name
             },

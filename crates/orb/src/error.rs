@@ -2,7 +2,7 @@
 
 use std::{io, time::Duration};
 
-use punctual_giop::UrlError;
+use punctual_giop::{Name, NameNotFound, UrlError};
 use punctual_inspect::InspectError;
 use punctual_lane::LaneError;
 use punctual_transport::AddressError;
@@ -313,8 +313,36 @@ pub enum ResolveError {
     #[error(transparent)]
     Url(#[from] UrlError),
     /// `corbaloc:rir:` names an initial reference that this ORB does not have.
-    #[error("this ORB has no initial reference `{0}`")]
+    #[error(
+        "this ORB has no initial reference `{0}`; set its URL with `OrbBuilder::initial_reference`, or in the \
+         environment: PUNCTUAL_INITIAL_REFERENCES={0}=corbaloc::HOST:2809/{0}"
+    )]
     UnknownInitialReference(String),
+    /// Initial references or files lead to each other, or there are too many of them.
+    #[error(
+        "`{0}` is not followed: initial references and files lead from one to the next more than 8 times; does \
+         one lead back to itself?"
+    )]
+    TooManySteps(String),
+    /// A `file:` cannot be read.
+    #[error(
+        "cannot read the reference in `{path}`: {source}; it has to be a text file with an `IOR:` or a URL"
+    )]
+    File {
+        /// Path.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A naming context does not have the name of a `corbaname:`.
+    #[error(transparent)]
+    NameNotFound(#[from] NameNotFound),
+    /// A naming context does not accept the name of a `corbaname:`, or refers to others without end.
+    #[error(
+        "the naming context refuses the name `{0}`: it is too long or empty for this server, or the server can \
+         neither proceed nor name another context that can"
+    )]
+    NameRefused(Name),
     /// The object exists but has a different interface.
     #[error(
         "{}the object does not support {wanted}; its reference states `{found}`: resolve it as a reference of \
@@ -355,9 +383,12 @@ impl From<ResolveError> for SystemException {
         let raised = |kind, minor| Self::new(kind, minor, Completion::Maybe);
         match error {
             ResolveError::Call { exception, .. } => exception,
-            ResolveError::Url(_) | ResolveError::UnknownInitialReference(_) => {
-                raised(SystemExceptionKind::BadParam, Minor::OMG_NO_REFERENCE)
-            }
+            ResolveError::Url(_)
+            | ResolveError::UnknownInitialReference(_)
+            | ResolveError::TooManySteps(_)
+            | ResolveError::File { .. }
+            | ResolveError::NameNotFound(_)
+            | ResolveError::NameRefused(_) => raised(SystemExceptionKind::BadParam, Minor::OMG_NO_REFERENCE),
             ResolveError::Nil | ResolveError::WrongInterface { .. } => {
                 raised(SystemExceptionKind::InvObjref, Minor::NONE)
             }

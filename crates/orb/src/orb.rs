@@ -3,27 +3,20 @@
 mod builder;
 mod initializer;
 mod mutexes;
+mod resolution;
 
-use std::{
-    borrow::Cow,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::sync::Arc;
 
 use punctual_any::{Any, AnyError, Typed};
-use punctual_cdr::{Decode, Endian, Ior, TaggedComponent};
-use punctual_giop::{IiopAddress, ObjectUrl, Profile, UrlAddress, UrlError, Version};
+use punctual_cdr::{Decode, Ior, TaggedComponent};
+use punctual_giop::{ObjectUrl, UrlAddress, Version};
 use punctual_os::Scheduling;
 use punctual_stub::{Interface, ObjectRef, PolicyOverrides};
-use punctual_types::{Completion, Detail, Minor, Priority, SystemException, SystemExceptionKind};
+use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use crate::{
     ContractState, Current, InspectedAt, OrbError, Poa, ResolveError, SchedulerState, ThreadPool,
-    ThreadPoolBuilder, ThreadPoolId,
-    client::{Located, Reference, swap_call_deadline},
-    current,
-    interception::PiCurrent,
-    orb_core::OrbCore,
+    ThreadPoolBuilder, ThreadPoolId, current, interception::PiCurrent, orb_core::OrbCore,
 };
 
 pub use self::{
@@ -435,10 +428,19 @@ impl Orb {
         self.core().objects.add_component(component);
     }
 
-    /// Converts `IOR:` or `corbaloc:` text to a reference of type `R`.
+    /// Converts text to a reference of type `R`.
+    ///
+    /// | text | result |
+    /// |---|---|
+    /// | `IOR:0001…` | this reference |
+    /// | `corbaloc::host:port/Key` | the object that the server has published under the key |
+    /// | `corbaname::host:port/Key#radar/track.1` | what its naming context has bound to the name; without a key, `NameService`, without a port, 2809 |
+    /// | `corbaloc:rir:/Name`, `corbaname:rir:#radar` | an [initial reference](OrbBuilder::initial_reference), and a name in the context `NameService` of those |
+    /// | `file:///path` | the text in a file of this host, such as an `IOR:` |
     ///
     /// An `IOR:` that names the interface of `R` causes no request. Otherwise requests query the object's
-    /// location and whether it supports the interface.
+    /// location and whether it supports the interface, each until
+    /// [`Limits::resolve_timeout`](crate::Limits::resolve_timeout), and no longer than calls of the thread.
     ///
     /// # Errors
     /// See [`ResolveError`]; if the server cannot be reached, the error is [`ResolveError::Call`] with
@@ -516,42 +518,27 @@ impl Orb {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn resolve_object(&self, text: &str) -> Result<ObjectRef, ResolveError> {
-        self.resolved(text).map_err(|error| error.of(text))
+        resolution::resolved(self.core(), text).map_err(|error| error.of(text))
     }
 
-    fn resolved(&self, text: &str) -> Result<ObjectRef, ResolveError> {
-        let mut name = Vec::new();
-        let (ior, complete) = match text.parse::<ObjectUrl>()? {
-            ObjectUrl::Ior(ior) => (ior, true),
-            ObjectUrl::Corbaloc { addresses, key } => match published_here(self.core(), &addresses, &key) {
-                Some(published) => (published, true),
-                None => {
-                    let reference = corbaloc_reference(self.core(), &addresses, &key)?;
-                    name = key;
-                    (reference, false)
-                }
-            },
-            ObjectUrl::Rir { name } => return Err(ResolveError::UnknownInitialReference(name)),
-        };
-        if ior.is_nil() {
-            return Err(ResolveError::Nil);
-        }
-        let reference = Reference::new(&self.core().client, ior)?;
-        if complete {
-            return Ok(ObjectRef::new(reference));
-        }
-        let located = within(self.core().configuration.limits.resolve_timeout, || {
-            reference.locate_once()
-        });
-        match located? {
-            Located::Here => Ok(ObjectRef::new(reference)),
-            Located::There(ior) => Ok(ObjectRef::new(Reference::new(&self.core().client, ior)?)),
-            Located::Nowhere => {
-                let (kind, minor) = (SystemExceptionKind::ObjectNotExist, Minor::NOTHING_PUBLISHED);
-                let exception = SystemException::new(kind, minor, Completion::No);
-                Err(exception.with_detail(&Detail::key(&name)).into())
-            }
-        }
+    /// Makes a reference usable that a program has kept in its encoded form. Causes no request.
+    ///
+    /// # Errors
+    /// [`ResolveError::Nil`]; [`ResolveError::Call`] for one that this ORB cannot use.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::Orb;
+    /// # use punctual_stub::Interface;
+    /// let orb = Orb::builder().build()?;
+    /// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
+    /// let kept = doubler.as_object().ior().clone();
+    /// assert_eq!(orb.object_of(kept)?, *doubler.as_object());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn object_of(&self, ior: Ior) -> Result<ObjectRef, ResolveError> {
+        resolution::complete(self.core(), ior)
     }
 
     /// Serves the objects of adapters without a thread pool on the calling thread until the ORB is shut down.
@@ -714,88 +701,4 @@ fn url_address(scheme: &str, address: &str) -> UrlAddress {
         version: Version::V1_2,
         address: address.to_owned(),
     }
-}
-
-/// Executes `calls`, which end after `timeout` at the latest.
-fn within<R>(timeout: Duration, calls: impl FnOnce() -> R) -> R {
-    let end = Instant::now() + timeout;
-    let before = swap_call_deadline(Some(end));
-    let _restored = scopeguard::guard(before, |before| {
-        swap_call_deadline(before);
-    });
-    if before.is_some_and(|before| before < end) {
-        swap_call_deadline(before);
-    }
-    calls()
-}
-
-/// Returns scheme, version and address of an address in a URL.
-fn parts(url: &UrlAddress) -> (&str, Version, Cow<'_, str>) {
-    match url {
-        UrlAddress::Iiop(IiopAddress { version, host, port }) => {
-            let (open, close) = if host.contains(':') { ("[", "]") } else { ("", "") };
-            ("iiop", *version, format!("{open}{host}{close}:{port}").into())
-        }
-        UrlAddress::Other {
-            protocol,
-            version,
-            address,
-        } => (protocol, *version, address.into()),
-    }
-}
-
-/// Returns the reference that this ORB has published under the key. Needs no serving thread.
-fn published_here(core: &OrbCore, addresses: &[UrlAddress], key: &[u8]) -> Option<Ior> {
-    let listens = |url: &UrlAddress| {
-        let (scheme, _, address) = parts(url);
-        let transport = core.configuration.transports.with_scheme(scheme);
-        transport.is_some_and(|transport| core.pools.are_reached_at(transport.profile_tag(), &address))
-    };
-    let published = addresses.iter().any(listens).then(|| core.objects.published(key));
-    Some(Ior::clone(&*published.flatten()?))
-}
-
-/// Creates a reference that has only addresses and a key: enough to ask the object for its complete
-/// reference.
-///
-/// Fails if the ORB has none of the protocols.
-fn corbaloc_reference(core: &OrbCore, addresses: &[UrlAddress], key: &[u8]) -> Result<Ior, ResolveError> {
-    let mut profiles = Vec::new();
-    for url in addresses {
-        let (scheme, version, address) = parts(url);
-        let Some(transport) = core.configuration.transports.with_scheme(scheme) else {
-            continue;
-        };
-        let profile = Profile {
-            tag: transport.profile_tag(),
-            version,
-            address,
-            object_key: key.to_vec(),
-            components: Vec::new(),
-        };
-        let profile = profile.encode_with(Endian::NATIVE, |address, encoder| {
-            transport.encode_address(address, encoder)
-        });
-        profiles.push(profile.map_err(|error| error.system_exception(Completion::No))?);
-    }
-    if profiles.is_empty() {
-        let host_and_port = |url: &UrlAddress| match url {
-            UrlAddress::Other {
-                protocol, address, ..
-            } => address
-                .parse::<u16>()
-                .ok()
-                .map(|port| format!("{protocol}:{port}")),
-            UrlAddress::Iiop(_) => None,
-        };
-        return Err(match host_and_port(&addresses[0]) {
-            Some(place) => UrlError::MissingProtocol(place),
-            None => UrlError::UnknownProtocol(addresses[0].to_string()),
-        }
-        .into());
-    }
-    Ok(Ior {
-        type_id: String::new(),
-        profiles,
-    })
 }

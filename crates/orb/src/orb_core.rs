@@ -19,6 +19,7 @@ use crate::{
     client::{ClientCore, ClientParts, ConnectionCache},
     config::{
         configuration::Configuration,
+        initial_references::InitialReferences,
         settings::{MappingSetting, OrbSettings},
     },
     mutex::Mutexes,
@@ -43,6 +44,7 @@ pub(crate) struct OrbCore {
     pub(crate) mutexes: Mutexes,
     pub(crate) poa_defaults: PiMutex<PoaDefaults>,
     pub(crate) root: Arc<PoaCore>,
+    pub(crate) initial_references: InitialReferences,
     inspector: OnceLock<Inspector>,
     /// Schedulers that inspection shows beside the lanes.
     pub(crate) schedulers: Shown<SchedulerState>,
@@ -51,7 +53,10 @@ pub(crate) struct OrbCore {
 
 impl OrbCore {
     /// An ORB with these settings. Fails if the endpoint is malformed or taken.
-    pub(crate) fn new(settings: OrbSettings) -> Result<Arc<Self>, OrbError> {
+    pub(crate) fn new(
+        settings: OrbSettings,
+        initial_references: InitialReferences,
+    ) -> Result<Arc<Self>, OrbError> {
         let mut transports = Transports::standard();
         for transport in &settings.transports {
             transports.add(Arc::clone(transport));
@@ -117,19 +122,25 @@ impl OrbCore {
             mutexes: Mutexes::default(),
             poa_defaults: PiMutex::new(settings.poa_defaults),
             root,
+            initial_references,
             inspector: inspector.map_or_else(OnceLock::new, OnceLock::from),
             schedulers: Shown::default(),
             contracts: Shown::default(),
         });
-        if let Some(inspector) = core.inspector.get() {
-            let weak = Arc::downgrade(&core);
-            let started = inspector.start(Box::new(move || Some(weak.upgrade()?.snapshot())));
-            started.map_err(|source| OrbError::Thread {
-                name: Inspector::THREAD.to_owned(),
-                source,
-            })?;
-        }
+        core.start_inspector()?;
         Ok(core)
+    }
+
+    fn start_inspector(self: &Arc<Self>) -> Result<(), OrbError> {
+        let Some(inspector) = self.inspector.get() else {
+            return Ok(());
+        };
+        let weak = Arc::downgrade(self);
+        let started = inspector.start(Box::new(move || Some(weak.upgrade()?.snapshot())));
+        started.map_err(|source| OrbError::Thread {
+            name: Inspector::THREAD.to_owned(),
+            source,
+        })
     }
 
     /// Scheduling of the threads of lanes by their CORBA priority.

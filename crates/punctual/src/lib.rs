@@ -44,6 +44,7 @@
 //! | `punctual-build` | Compiles IDL to Rust in a build script |
 //! | `punctual-events` | Real-time event channels: typed events, filters, timeouts, dispatching by priority |
 //! | `punctual-scheduling` | Scheduling service: priorities of activities, pools and objects by name, from a file |
+//! | `punctual-naming` | Naming service (CosNaming): contexts with bindings, in memory or in a file; their clients |
 //! | `punctual-qos` | Adaptive quality of service: contracts over system conditions, and a manager of rates |
 //! | `punctual-dispatch` | Dispatcher: bounded queues by preemption priority, by arrival, deadline or laxity in each |
 //! | `punctual-simulation` | Scenario files for [`rtscheduling::simulator`] |
@@ -130,6 +131,24 @@ pub mod rtscheduling {
     pub use punctual_rtsched::*;
     pub use punctual_sched::{dynamic::*, simulator};
     pub use punctual_types::DistributableThreadId;
+}
+
+/// Names in a naming service, as `corbaname:` URLs have them, and the errors of those that are not found.
+///
+/// The crate `punctual-naming` has clients and servants of the service itself.
+///
+/// ```
+/// use punctual::naming::{Name, NameComponent};
+///
+/// let name = Name::new([NameComponent::new("radar", ""), NameComponent::new("track.1", "fast")])?;
+/// assert_eq!(name.to_string(), r"radar/track\.1.fast");
+/// assert_eq!(name.to_string().parse(), Ok(name));
+/// # Ok::<(), punctual::naming::NameError>(())
+/// ```
+pub mod naming {
+    pub use punctual_giop::{
+        NAME_SERVICE, Name, NameComponent, NameError, NameNotFound, NotFoundReason, corbaname_url,
+    };
 }
 
 /// Transports, which carry octets between ORBs, and the interface for your own.

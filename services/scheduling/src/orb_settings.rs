@@ -1,6 +1,6 @@
 //! Settings of the ORB of a host in a schedule: endpoints, timeout, threads and limits.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use punctual::{Limits, OrbBuilder, SchedulingClass};
 use serde::{Deserialize, Serialize};
@@ -42,6 +42,12 @@ pub struct OrbSettings {
     /// [`OrbBuilder::lock_memory`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lock_memory: Option<bool>,
+    /// [`OrbBuilder::initial_reference`], by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub initial_references: BTreeMap<String, String>,
+    /// [`OrbBuilder::default_initial_reference`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default_initial_reference: Option<String>,
     /// [`OrbBuilder::limits`].
     #[serde(skip_serializing_if = "OrbLimits::is_empty")]
     pub limits: OrbLimits,
@@ -50,6 +56,12 @@ pub struct OrbSettings {
 impl OrbSettings {
     pub(crate) fn applied_to(&self, builder: OrbBuilder) -> OrbBuilder {
         let builder = self.listen.iter().fold(builder, OrbBuilder::listen);
+        let references = self.initial_references.iter();
+        let builder = references.fold(builder, |builder, (name, url)| {
+            builder.initial_reference(name, url)
+        });
+        let default = self.default_initial_reference.iter();
+        let builder = default.fold(builder, OrbBuilder::default_initial_reference);
         let timeout = self.call_timeout.map(|timeout| timeout.0).into_iter();
         let builder = timeout.fold(builder, OrbBuilder::call_timeout);
         let class = self.class.map(SchedulingClass::from).into_iter();
@@ -143,8 +155,6 @@ fn some_duration(span: Span) -> Option<Duration> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
 
     /// The fields of a structure and their values, as `Debug` writes them.
@@ -154,6 +164,20 @@ mod tests {
         fields
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect()
+    }
+
+    #[test]
+    fn initial_references_reach_the_orb() {
+        let text = "default_initial_reference = 'corbaloc:rir:'\n[initial_references]\nRadar = 'IOR:00'";
+        let settings: OrbSettings = toml::from_str(text).unwrap();
+        let orb = settings.applied_to(punctual::Orb::builder()).build().unwrap();
+        for (url, expected) in [
+            ("corbaloc:rir:/Radar", "IOR:"),
+            ("corbaloc:rir:/Other", "more than 8 times"),
+        ] {
+            let error = orb.resolve_object(url).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
     }
 
     #[test]

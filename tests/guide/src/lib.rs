@@ -24,6 +24,8 @@ mod pages {
     mod inspection {}
     #[doc = include_str!(concat!(env!("OUT_DIR"), "/docs-guide-lanes.md"))]
     mod lanes {}
+    #[doc = include_str!(concat!(env!("OUT_DIR"), "/docs-naming.md"))]
+    mod naming {}
     #[doc = include_str!(concat!(env!("OUT_DIR"), "/docs-scheduler.md"))]
     mod scheduler {}
     #[doc = include_str!(concat!(env!("OUT_DIR"), "/docs-guide-stable-references.md"))]

@@ -8,7 +8,10 @@ use std::{
 
 use punctual_fixtures::{Missing, skip};
 
-use crate::process::{Server, make, works};
+use crate::{
+    naming::NameServer,
+    process::{Program, Server, make, works},
+};
 
 /// Where the classes are.
 pub struct JacOrb {
@@ -56,13 +59,54 @@ impl JacOrb {
         )
     }
 
-    fn start(&self, classes: &str, class: &str, properties: &[(&str, &str)], target: Option<&str>) -> Server {
+    /// Starts a `NameServer` with this folder for its data and this port of 127.0.0.1.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn name_server(&self, data: &Path, port: u16) -> NameServer {
+        let ior = data.join("jacorb.ior");
+        let mut command = self.java("classes");
+        for (name, value) in [
+            ("jacorb.naming.ior_filename", &*ior.to_string_lossy()),
+            ("jacorb.naming.db_dir", &*data.to_string_lossy()),
+            ("jacorb.implname", "StandardNS"),
+            (
+                "jacorb.orb.objectKeyMap.NameService",
+                "StandardNS/NameServer-POA/_root",
+            ),
+            ("OAIAddr", "127.0.0.1"),
+            ("OAPort", &*port.to_string()),
+        ] {
+            command.arg(format!("-D{name}={value}"));
+        }
+        command.arg("org.jacorb.naming.NameServer");
+        NameServer::start(&self.folder, "jacorb-names", command, || ior.exists())
+    }
+
+    /// Runs the client of a naming service, `corbaloc:` of its root, to its end. Returns its output.
+    ///
+    /// # Panics
+    /// If one of its checks fails.
+    pub fn naming(&self, service: &str) -> String {
+        let mut command = self.java("classes");
+        command.arg(format!("-DORBInitRef.NameService={service}"));
+        command.args(["NamingClient", service]);
+        Program::run(&self.folder, "jacorb-naming", command)
+    }
+
+    /// The command with these classes, without the one to run.
+    fn java(&self, classes: &str) -> Command {
         let mut command = Command::new("java");
         // It lives for seconds.
         command.args(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]);
         command
             .arg("-cp")
             .arg(format!("{}:{JARS}/*", self.folder.join(classes).display()));
+        command
+    }
+
+    fn start(&self, classes: &str, class: &str, properties: &[(&str, &str)], target: Option<&str>) -> Server {
+        let mut command = self.java(classes);
         command.args(properties.iter().map(|(name, value)| format!("-D{name}={value}")));
         command.arg(class);
         if let Some(target) = target {

@@ -7,6 +7,7 @@ pub mod context_properties;
 pub mod custom_values;
 pub mod exchange;
 pub mod jacorb;
+pub mod naming;
 pub mod omniorb;
 pub mod omniorbpy;
 pub mod process;

@@ -8,7 +8,7 @@ use std::{
 
 use punctual_fixtures::{Missing, skip};
 
-use crate::process::{Server, make, works};
+use crate::process::{Program, Server, make, works};
 
 /// Where the stubs are.
 pub struct OmniOrbPy {
@@ -44,10 +44,25 @@ impl OmniOrbPy {
         self.start("dynamics.py", options, target)
     }
 
-    fn start(&self, script: &str, options: &[&str], target: Option<&str>) -> Server {
+    /// Runs the client of a naming service, `corbaloc:` of its root, to its end. Returns its output.
+    ///
+    /// # Panics
+    /// If one of its checks fails.
+    pub fn naming(&self, service: &str) -> String {
+        let mut command = self.script("naming.py");
+        command.args(["-ORBInitRef", &format!("NameService={service}")]);
+        Program::run(&self.folder, "omniorbpy-naming", command)
+    }
+
+    fn script(&self, script: &str) -> Command {
         let mut command = Command::new("python3");
         command.env("PYTHONPATH", format!("{PACKAGES}:{}", self.folder.display()));
         command.arg(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/omniorbpy")).join(script));
+        command
+    }
+
+    fn start(&self, script: &str, options: &[&str], target: Option<&str>) -> Server {
+        let mut command = self.script(script);
         command.args(options);
         if let Some(target) = target {
             command.args(["--proxy", target]);

@@ -35,11 +35,12 @@ impl Program {
         Self { child, output }
     }
 
-    /// Runs it to its end, which must be a success.
-    pub(crate) fn run(folder: &Path, name: &str, command: Command) {
+    /// Runs it to its end, which must be a success. Returns its output.
+    pub(crate) fn run(folder: &Path, name: &str, command: Command) -> String {
         let mut program = Self::start(folder, name, command);
         let succeeds = program.end_within(BUILD).is_some_and(|status| status.success());
         assert!(succeeds, "{name} fails:\n{}", program.output());
+        program.output()
     }
 
     pub(crate) fn has_ended(&mut self) -> bool {

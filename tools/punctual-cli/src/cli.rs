@@ -16,7 +16,7 @@ use crate::{
     completions::{Completions, Manual},
     doctor, events, explain,
     measuring::{Bench, Demo, Qualify, Trace},
-    new, plan, scheduler, top,
+    naming, new, plan, scheduler, top,
 };
 
 /// Punctual, a Real-time CORBA ORB: watch it, measure it, compile IDL, plan deadlines.
@@ -104,6 +104,9 @@ pub enum Command {
     /// Serve an event channel, or receive, send and watch events
     #[command(subcommand)]
     Events(events::Events),
+    /// Serve a naming service, or bind, resolve and list names in one
+    #[command(subcommand)]
+    Naming(naming::Naming),
     /// Explain a minor code of a system exception
     #[command(after_help = EXPLAIN)]
     Explain(explain::Options),
@@ -254,7 +257,8 @@ Start with:
   punctual top                        what is a running ORB doing?
   punctual call corbaloc::HOST/NAME OPERATION --idl FILE.idl
                                       what does this object answer?
-  punctual events serve               a channel for events, filtered and delivered by priority";
+  punctual events serve               a channel for events, filtered and delivered by priority
+  punctual naming serve               objects by name, for clients of any ORB";
 
 const NEW: &str = "\
 Examples:

@@ -12,6 +12,7 @@ mod explain;
 mod idl;
 mod live;
 mod measuring;
+mod naming;
 mod new;
 mod plan;
 mod printing;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         Command::Top(options) => top::run(&options),
         Command::Call(options) => call::run(&options),
         Command::Events(command) => events::run(&command),
+        Command::Naming(command) => naming::run(&command),
         Command::Explain(options) => explain::run(&options),
         Command::Completions(options) => completions::complete(Cli::command(), &options),
         Command::Man(options) => completions::manual(Cli::command(), &options),

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use proptest::{collection::vec, prelude::*, sample::select};
+use proptest::{collection::vec, option, prelude::*, sample::select};
 use punctual_cdr::{Decode, Decoder, Endian, Ior, TaggedComponent, TaggedProfile};
 use punctual_giop::{
     connection::{ConnectionLimits, Role},
@@ -75,6 +75,11 @@ fn url() -> impl Strategy<Value = ObjectUrl> {
             ),
     ];
     let profile = (any::<u32>(), vec(any::<u8>(), 0..20)).prop_map(|(tag, data)| TaggedProfile { tag, data });
+    let context = prop_oneof![
+        (vec(address.clone(), 1..4), vec(any::<u8>(), 1..20))
+            .prop_map(|(addresses, key)| ObjectUrl::Corbaloc { addresses, key }),
+        "\\PC{1,20}".prop_map(|name| ObjectUrl::Rir { name }),
+    ];
     prop_oneof![
         "[^\\x00]{0,20}"
             .prop_flat_map(move |type_id| (Just(type_id), vec(profile.clone(), 0..4)))
@@ -82,7 +87,18 @@ fn url() -> impl Strategy<Value = ObjectUrl> {
         (vec(address, 1..4), vec(any::<u8>(), 0..20))
             .prop_map(|(addresses, key)| ObjectUrl::Corbaloc { addresses, key }),
         "\\PC{1,20}|[\\x00-\\x7f]{1,20}".prop_map(|name| ObjectUrl::Rir { name }),
+        (context, option::of(name())).prop_map(|(context, name)| ObjectUrl::Corbaname {
+            context: Box::new(context),
+            name
+        }),
+        "/[^\\x00]{0,20}".prop_map(|path| ObjectUrl::File { path }),
     ]
+}
+
+fn name() -> impl Strategy<Value = Name> {
+    let part = "[a-z./\\\\]{0,5}|[^\\x00]{0,5}";
+    let component = (part, part).prop_map(|(id, kind)| NameComponent { id, kind });
+    vec(component, 1..5).prop_map(|components| Name::new(components).unwrap())
 }
 
 /// Octets after a header that is usually valid, so that they are decoded.
@@ -196,12 +212,25 @@ proptest! {
 
     #[test]
     fn arbitrary_text_never_panics(
-        scheme in select(vec!["", "IOR:", "ior:01000000", "corbaloc:", "corbaloc::", "corbaloc:rir:"]),
+        scheme in select(vec!["", "IOR:", "ior:01000000", "corbaloc:", "corbaloc::", "corbaloc:rir:",
+            "corbaname::h#", "corbaname:rir:#", "file:/"]),
         text in "\\PC{0,40}|[0-9a-f]{0,80}|[a-z0-9.@:,/%\\[\\]-]{0,30}",
     ) {
         let text = format!("{scheme}{text}");
         if let Ok(url) = text.parse::<ObjectUrl>() {
             assert_eq!(url.to_string().parse(), Ok(url));
+        }
+    }
+
+    #[test]
+    fn any_name_round_trips(name in name()) {
+        assert_eq!(name.to_string().parse(), Ok(name));
+    }
+
+    #[test]
+    fn a_name_that_is_parsed_is_formatted_as_it_was(text in "[a./\\\\]{0,12}") {
+        if let Ok(name) = text.parse::<Name>() {
+            assert_eq!(name.to_string(), text);
         }
     }
 

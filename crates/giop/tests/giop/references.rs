@@ -102,12 +102,110 @@ fn initial_references_are_parsed() {
 }
 
 #[test]
+fn corbaname_has_a_context_and_a_name() {
+    for (text, context, name, canonical) in [
+        (
+            "corbaname::radar",
+            "corbaloc::radar/NameService",
+            None,
+            "corbaname:iiop:1.0@radar:2809/NameService",
+        ),
+        (
+            "corbaname::radar#",
+            "corbaloc::radar/NameService",
+            None,
+            "corbaname:iiop:1.0@radar:2809/NameService",
+        ),
+        (
+            "CORBANAME::1.2@radar:7/K%20#a/b.c",
+            "corbaloc::1.2@radar:7/K%20",
+            Some("a/b.c"),
+            "corbaname:iiop:1.2@radar:7/K%20#a/b.c",
+        ),
+        (
+            "corbaname::a,:b:1/#%5c.%5C%5c/%c3%bc%23%25%20",
+            "corbaloc::a,:b:1/NameService",
+            Some(r"\.\\/ü#% "),
+            "corbaname:iiop:1.0@a:2809,iiop:1.0@b:1/NameService#%5c.%5c%5c/%c3%bc%23%25%20",
+        ),
+        (
+            "corbaname:rir:#a",
+            "corbaloc:rir:/NameService",
+            Some("a"),
+            "corbaname:rir:/NameService#a",
+        ),
+        (
+            "corbaname:rir:/Names#.",
+            "corbaloc:rir:/Names",
+            Some("."),
+            "corbaname:rir:/Names#.",
+        ),
+    ] {
+        let expected = ObjectUrl::Corbaname {
+            context: Box::new(url(context).unwrap()),
+            name: name.map(|name| name.parse().unwrap()),
+        };
+        assert_eq!(url(text), Ok(expected), "{text}");
+        assert_eq!(url(text).unwrap().to_string(), canonical);
+        assert_eq!(url(canonical), url(text));
+    }
+}
+
+#[test]
+fn names_and_addresses_become_corbaname() {
+    for (address, name, expected) in [
+        (
+            ":radar:2809/K",
+            r"a\.b/c d.\\",
+            "corbaname::radar:2809/K#a%5c.b/c%20d.%5c%5c",
+        ),
+        (":radar", "", "corbaname::radar"),
+        ("rir:", "a", "corbaname:rir:#a"),
+        ("iiop:1.2@a,:b/x%20y", ".k", "corbaname:iiop:1.2@a,:b/x%20y#.k"),
+    ] {
+        let made = corbaname_url(address, name);
+        assert_eq!(made.as_deref(), Ok(expected));
+        assert!(url(expected).is_ok(), "{expected}");
+    }
+    assert!(corbaname_url("", "a").is_err() && corbaname_url("radar", "a").is_err());
+    let bad = UrlError::BadName("a.".into(), NameError::TrailingDot { at: 1 });
+    assert_eq!(corbaname_url(":radar", "a."), Err(bad));
+}
+
+#[test]
+fn files_are_named_by_absolute_paths() {
+    let file = |path: &str| Ok(ObjectUrl::File { path: path.into() });
+    for text in [
+        "file:///tmp/a%20b",
+        "file:/tmp/a%20b",
+        "FILE://localhost/tmp/a%20b",
+    ] {
+        assert_eq!(url(text), file("/tmp/a b"), "{text}");
+    }
+    assert_eq!(url("file:///tmp/a%20b").unwrap().to_string(), "file:///tmp/a%20b");
+}
+
+#[test]
 fn malformed_texts_are_refused() {
     use UrlError::*;
     for (text, error) in [
         ("", UnknownScheme("".into())),
         ("http://radar/", UnknownScheme("http://radar/".into())),
-        ("corbaname::radar#x", UnknownScheme("corbaname::radar#x".into())),
+        ("corbanames::radar#x", UnknownScheme("corbanames::radar#x".into())),
+        (
+            "corbaname::radar#a//b",
+            BadName("a//b".into(), NameError::EmptyComponent { at: 2 }),
+        ),
+        ("corbaname::radar#%", BadNameEscape("%".into())),
+        ("corbaname::radar#%ff", BadNameEscape("%ff".into())),
+        ("corbaname::radar#a b", BadNameEscape("a b".into())),
+        (r"corbaname::radar#a\.b", BadNameEscape(r"a\.b".into())),
+        ("corbaname::radar#a#b", BadNameEscape("a#b".into())),
+        ("corbaname:radar#a", UnknownProtocol("radar".into())),
+        ("corbaname:rir:radar#a", BadRir),
+        ("file:radar.ior", BadPath("radar.ior".into())),
+        ("file://radar/a", BadPath("//radar/a".into())),
+        ("file:///a%00", BadPath("///a%00".into())),
         ("IO\u{20ac}:00", UnknownScheme("IO\u{20ac}:00".into())),
         ("corbaloc:", UnknownProtocol("".into())),
         ("corbaloc:radar/K", UnknownProtocol("radar".into())),

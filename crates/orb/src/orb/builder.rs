@@ -14,7 +14,10 @@ use super::{
 };
 use crate::{
     BidirectionalRule, Endpoint, Inspection, Limits, OnExcess, OrbError, Peers, PriorityModel, WaitStrategy,
-    config::settings::{MappingSetting, OrbSettings},
+    config::{
+        initial_references::InitialReferences,
+        settings::{MappingSetting, OrbSettings},
+    },
     notice,
     orb_core::OrbCore,
 };
@@ -38,6 +41,7 @@ use crate::{
 /// ```
 pub struct OrbBuilder {
     settings: OrbSettings,
+    initial_references: InitialReferences,
     initializers: Vec<Box<dyn OrbInitializer>>,
 }
 
@@ -45,6 +49,7 @@ impl OrbBuilder {
     pub(crate) fn new() -> Self {
         Self {
             settings: OrbSettings::default(),
+            initial_references: InitialReferences::default(),
             initializers: Vec::new(),
         }
     }
@@ -490,6 +495,55 @@ impl OrbBuilder {
         self
     }
 
+    /// Sets the URL of an initial reference, for `corbaloc:rir:/NAME`; under the name `NameService` also for
+    /// `corbaname:rir:#NAME`: `-ORBInitRef`. It is resolved whenever it is used, not here.
+    ///
+    /// Without this, the environment variable `PUNCTUAL_INITIAL_REFERENCES` has it: `NAME=URL`, several
+    /// separated by white space.
+    ///
+    /// ```
+    /// # use punctual_orb as punctual;
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// use punctual::Orb;
+    ///
+    /// let server = Orb::builder().listen("iiop://127.0.0.1").build()?;
+    /// let pool = server.threadpool().build()?;
+    /// let poa = server.root_poa().child("numbers").threadpool(&pool).build()?;
+    /// let doubler: DoublerRef = poa.activate(Doubler)?;
+    /// # use punctual_stub::Interface;
+    /// let ior = doubler.as_object().to_ior();
+    ///
+    /// let client = Orb::builder().initial_reference("Doubler", ior).build()?;
+    /// let doubler: DoublerRef = client.resolve("corbaloc:rir:/Doubler")?;
+    /// assert_eq!(doubler.twice(21)?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn initial_reference(mut self, name: impl Into<String>, url: impl Into<String>) -> Self {
+        self.initial_references.set(name.into(), url.into());
+        self
+    }
+
+    /// Sets the start of the URL of all initial references without one of their own, to which `/NAME` is
+    /// appended: `-ORBDefaultInitRef`. Without this, the environment variable
+    /// `PUNCTUAL_DEFAULT_INITIAL_REFERENCE` has it.
+    ///
+    /// ```
+    /// # use punctual_orb as punctual;
+    /// use punctual::{Orb, ResolveError};
+    ///
+    /// // `corbaname:rir:#radar` means `corbaname::192.0.2.1:2809/NameService#radar`.
+    /// let orb = Orb::builder().default_initial_reference("corbaloc::192.0.2.1:2809").build()?;
+    ///
+    /// let orb = Orb::builder().initial_reference("A", "corbaloc:rir:/A").build()?;
+    /// assert!(matches!(orb.resolve_object("corbaloc:rir:/A"), Err(ResolveError::TooManySteps(_))));
+    /// # Ok::<(), punctual::OrbError>(())
+    /// ```
+    pub fn default_initial_reference(mut self, url: impl Into<String>) -> Self {
+        self.initial_references.set_default(url.into());
+        self
+    }
+
     /// Adds an initializer, which registers interceptors with the ORB after those added earlier;
     /// [`OrbInitializer`] has an example.
     ///
@@ -516,7 +570,10 @@ impl OrbBuilder {
         for initializer in &initializers {
             initializer.pre_init(&mut OrbInitInfo::new(&mut self.settings.interceptors));
         }
-        let orb = Orb::of(OrbCore::new(self.settings)?);
+        let orb = Orb::of(OrbCore::new(
+            self.settings,
+            self.initial_references.and_environment(),
+        )?);
         initializers
             .iter()
             .for_each(|initializer| initializer.post_init(&orb));

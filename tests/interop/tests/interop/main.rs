@@ -11,6 +11,7 @@ mod interceptors;
 mod interface_repository;
 mod jacorb;
 mod matrix;
+mod naming;
 mod native_code_sets;
 mod omniorb_client;
 mod omniorbpy;

@@ -44,6 +44,7 @@ Examples:
   punctual call corbaloc::radar:2809/Tracker range --idl FILE.idl      an attribute
   punctual call corbaloc::radar:2809/Tracker range 500 --idl FILE.idl  sets it
   punctual call corbaloc::radar:2809/Tracker _non_existent
+  punctual call corbaname::radar#tracks/fast track 17 --idl FILE.idl   by name
 
 Values of `in` and `inout` parameters, in order, are JSON or literals of IDL:
   long, double, …          5  -3  0xff  2.5e3       boolean      true  FALSE
@@ -52,7 +53,7 @@ Values of `in` and `inout` parameters, in order, are JSON or literals of IDL:
   union                    {\"switch\": 1, \"speed\": 2.5}  or  {\"speed\": 2.5}
   sequence, array          [1, 2, 3]                fixed        \"12.50\"
   any                      5  \"text\"  {\"type\": \"Radar::Point\", \"value\": {1, 2}}
-  object reference         IOR:…  corbaloc:…  null
+  object reference         IOR:…  corbaloc:…  corbaname:…  null
   value type               {\"id\": 5, \"next\": null}  null     boxed        \"red\"
 
 The result is printed as JSON: the return value alone, or with `inout` and \
@@ -70,7 +71,7 @@ Exit code: 0 the operation has returned; 1 it has raised an exception of its \
 /// Settings of `call`.
 #[derive(Args, Debug)]
 pub struct Options {
-    /// Reference to the object: `corbaloc:` or `IOR:`
+    /// Reference to the object: `corbaloc:`, `corbaname:`, `file:` or `IOR:`
     #[arg(value_name = "REF")]
     reference: String,
     /// Operation or attribute; without one, all are listed

@@ -126,9 +126,11 @@ pub fn endpoint_towards(address: &str) -> String {
     }
 }
 
-/// Host and port of the first address of a `corbaloc:`.
+/// Host and port of the first address of a `corbaloc:` or `corbaname:`.
 fn host_of(address: &str) -> Option<String> {
-    let (addresses, _) = address.strip_prefix("corbaloc:")?.split_once('/')?;
+    let rest = address.strip_prefix("corbaloc:");
+    let rest = rest.or_else(|| address.strip_prefix("corbaname:"))?;
+    let addresses = rest.split(['/', '#']).next()?;
     let first = addresses.split(',').next()?;
     let host = first.strip_prefix("iiop:").or_else(|| first.strip_prefix(':'))?;
     let host = host.split_once('@').map_or(host, |(_version, host)| host);
@@ -166,6 +168,8 @@ mod tests {
             ("corbaloc:iiop:1.2@127.0.0.1:7/Events", Some("127.0.0.1:7")),
             ("corbaloc:iiop:[::1]:7,:other:8/E", Some("[::1]:7")),
             ("corbaloc::radar/Events", Some("radar:2809")),
+            ("corbaname::radar#events/alarms", Some("radar:2809")),
+            ("corbaname:rir:#events", None),
             ("corbaloc:uiop:/run/x|Events", None),
             ("IOR:00", None),
         ] {

@@ -122,7 +122,10 @@ pub fn follow(
 ) -> Result<ScheduleFollower, Failed> {
     // A scheduler that is not there may come; a wrong address stays wrong.
     if let Err(
-        error @ (ResolveError::Url(_) | ResolveError::UnknownInitialReference(_) | ResolveError::Nil),
+        error @ (ResolveError::Url(_)
+        | ResolveError::UnknownInitialReference(_)
+        | ResolveError::TooManySteps(_)
+        | ResolveError::Nil),
     ) = orb.resolve_object(url)
     {
         return Err(Failed::Refused(format!("--scheduler {url}: {error}")));

@@ -8,6 +8,7 @@ mod events;
 mod explain;
 mod help;
 mod idl;
+mod naming;
 mod new;
 mod plan;
 mod printing;

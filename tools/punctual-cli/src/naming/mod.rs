@@ -1,0 +1,122 @@
+//! `punctual naming`: serves a naming service, and binds and looks up names in any.
+
+mod client;
+mod list;
+mod serve;
+
+use std::{fmt, io, process::ExitCode};
+
+use clap::Subcommand;
+use punctual::OrbError;
+use punctual_naming::{NamingError, ServiceError};
+use punctual_report::terminal::{complain, printable};
+
+#[derive(Debug, Subcommand)]
+pub enum Naming {
+    /// Serve a naming service (CosNaming) until Ctrl-C or SIGTERM
+    ///
+    /// Clients of any ORB find its root context at the printed address, and at `corbaname::HOST` if it
+    /// listens at port 2809. It takes the place of omniNames, of TAO's Naming_Service and of JacORB's
+    /// NameServer.
+    #[command(after_help = serve::HELP)]
+    Serve(serve::Options),
+    /// List the names that are bound in a context
+    #[command(after_help = list::HELP)]
+    List(list::Options),
+    /// Print the reference that is bound to a name
+    #[command(after_help = client::RESOLVE)]
+    Resolve(client::Resolve),
+    /// Bind an object, or a context, to a name
+    #[command(after_help = client::BIND)]
+    Bind(client::Bind),
+    /// Make a name free; what it was bound to remains
+    #[command(after_help = client::UNBIND)]
+    Unbind(client::Named),
+    /// Create a context, and bind it to a name
+    #[command(after_help = client::CREATE)]
+    Create(client::Named),
+    /// Destroy an empty context, and make its name free
+    #[command(after_help = client::DESTROY)]
+    Destroy(client::Named),
+}
+
+/// Runs a command.
+pub fn run(command: &Naming) -> ExitCode {
+    let done = match command {
+        Naming::Serve(options) => serve::run(options),
+        Naming::List(options) => list::run(options),
+        Naming::Resolve(options) => client::resolve(options),
+        Naming::Bind(options) => client::bind(options),
+        Naming::Unbind(options) => client::unbind(options),
+        Naming::Create(options) => client::create(options),
+        Naming::Destroy(options) => client::destroy(options),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failed) => {
+            complain(&printable(&failed.to_string()));
+            ExitCode::from(match failed {
+                Failed::Refused(_) => 1,
+                Failed::NotBegun(_) => 2,
+                Failed::Unreachable(_) => 3,
+            })
+        }
+    }
+}
+
+/// Why a command ended.
+#[derive(Debug)]
+enum Failed {
+    /// The naming service has refused.
+    Refused(String),
+    /// The command line is wrong, or the service cannot be started.
+    NotBegun(String),
+    /// A naming service or an object cannot be reached.
+    Unreachable(String),
+}
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Refused(text) | Self::NotBegun(text) | Self::Unreachable(text)) = self;
+        f.write_str(text)
+    }
+}
+
+impl From<NamingError> for Failed {
+    fn from(error: NamingError) -> Self {
+        use punctual::ResolveError as Resolve;
+        let text = error.to_string();
+        match error {
+            NamingError::Context(Resolve::Call { .. }) => Self::Unreachable(format!(
+                "{text}; is a naming service running there, such as `punctual naming serve`?"
+            )),
+            NamingError::Call(_) => Self::Unreachable(text),
+            NamingError::Name(..)
+            | NamingError::Context(
+                Resolve::Url(_)
+                | Resolve::UnknownInitialReference(_)
+                | Resolve::TooManySteps(_)
+                | Resolve::File { .. },
+            ) => Self::NotBegun(text),
+            _ => Self::Refused(text),
+        }
+    }
+}
+
+impl From<OrbError> for Failed {
+    fn from(error: OrbError) -> Self {
+        Self::NotBegun(error.to_string())
+    }
+}
+
+impl From<ServiceError> for Failed {
+    fn from(error: ServiceError) -> Self {
+        Self::NotBegun(error.to_string())
+    }
+}
+
+impl From<io::Error> for Failed {
+    fn from(error: io::Error) -> Self {
+        Self::NotBegun(error.to_string())
+    }
+}
