@@ -29,15 +29,18 @@ use crate::{AnyError, Enclosing, Kind, TypeCode, Typed, walk};
 /// assert_eq!(error.to_string(), "the any holds string, not long; compare `type_code()` first");
 /// # Ok::<(), punctual_any::AnyError>(())
 /// ```
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Any {
     pub(crate) type_code: TypeCode,
-    /// The encoded value, in the byte order of this machine.
+    /// The encoded value.
     pub(crate) octets: Vec<u8>,
     /// Offset of the value in the octets: alignment counts from their start.
     pub(crate) start: u8,
     /// Code set of the text in the value: UTF-8, unless a `char` in it takes more than one octet there.
     pub(crate) char_set: CharSet,
+    /// Byte order of the octets: that of this machine, unless the types of values in it are not known.
+    pub(crate) endian: Endian,
+    pub(crate) passed: walk::Passed,
 }
 
 impl Any {
@@ -57,6 +60,7 @@ impl Any {
             value.encode(encoder)
         })?;
         any.type_code = type_code;
+        any.examine_values()?;
         Ok(any)
     }
 
@@ -69,8 +73,9 @@ impl Any {
         any.encode_with(&CharSet::ALL, |encoder| value.encode(encoder))?;
         let mut decoder = any.decoder();
         let read = walk::skip(&type_code.view(), &mut decoder);
-        if read.is_err() || decoder.remaining() > 0 {
-            return Err(AnyError::NotOfType(type_code.kind()?));
+        match read {
+            Ok(passed) if decoder.remaining() == 0 => any.passed = any.local(passed),
+            _ => return Err(AnyError::NotOfType(type_code.kind()?)),
         }
         any.type_code = type_code;
         Ok(any)
@@ -99,6 +104,7 @@ impl Any {
             }
         })??;
         any.type_code = type_code;
+        any.examine_values()?;
         Ok(any)
     }
 
@@ -163,7 +169,7 @@ impl Any {
     pub fn decode_exception(of: &TypeCode, decoder: &mut Decoder<'_>) -> Result<Self, CdrError> {
         let start = decoder.position();
         let mut members = decoder.clone();
-        walk::skip_members(&of.view(), &mut members)?;
+        let passed = walk::skip_members(&of.view(), &mut members)?;
         decoder.reserve(members.position() - start)?;
         let mut any = Self::default();
         let end = any.encode_with(&[decoder.char_set()], |encoder| {
@@ -173,6 +179,7 @@ impl Any {
             Ok(members)
         })?;
         *decoder = end;
+        any.passed = any.local(passed);
         any.type_code = of.clone();
         Ok(any)
     }
@@ -183,10 +190,7 @@ impl Any {
             type_code: self.type_code.view(),
             place: self.decoder().at(self.start.into()).place(),
             octets: &self.octets[self.start.into()..],
-            passed: walk::Passed {
-                has_wide_char: self.char_set != CharSet::Utf8,
-                ..walk::Passed::default()
-            },
+            passed: self.passed,
         }
     }
 
@@ -209,6 +213,7 @@ impl Any {
         self.type_code = TypeCode::default();
         self.octets.clear();
         self.start = 0;
+        (self.endian, self.passed) = (Endian::NATIVE, walk::Passed::default());
     }
 
     /// Encodes the value in UTF-8, or else in the first of these code sets that has its characters.
@@ -217,12 +222,19 @@ impl Any {
         others: &[CharSet],
         mut encode: impl FnMut(&mut Encoder<'_>) -> Result<T, CdrError>,
     ) -> Result<T, CdrError> {
-        self.start = 0;
+        (self.start, self.endian) = (0, Endian::NATIVE);
         let mut others = others.iter();
         self.char_set = CharSet::Utf8;
         loop {
             self.octets.clear();
-            match encode(&mut self.encoder()) {
+            let mut encoder = self.encoder();
+            let ended = encode(&mut encoder);
+            let has_values = encoder.has_values();
+            self.passed = self.local(walk::Passed {
+                has_values,
+                ..walk::Passed::default()
+            });
+            match ended {
                 Err(error) if error.kind == CdrErrorKind::TextNotInCodeSet => match others.next() {
                     Some(other) => self.char_set = *other,
                     None => return Err(error),
@@ -232,14 +244,45 @@ impl Any {
         }
     }
 
+    /// What is known of the value in these octets.
+    fn local(&self, passed: walk::Passed) -> walk::Passed {
+        walk::Passed {
+            has_wide_char: self.char_set != CharSet::Utf8,
+            refers_outside: false,
+            ..passed
+        }
+    }
+
+    /// Finds out whether there are values of other types than the type code describes.
+    fn examine_values(&mut self) -> Result<(), CdrError> {
+        if self.passed.has_values {
+            let passed = walk::skip(&self.type_code.view(), &mut self.decoder())?;
+            self.passed = self.local(passed);
+        }
+        Ok(())
+    }
+
     fn encoder(&mut self) -> Encoder<'_> {
-        let encoder = Encoder::new(&mut self.octets, Endian::NATIVE).with_char_set(self.char_set);
+        let encoder = Encoder::new(&mut self.octets, self.endian).with_char_set(self.char_set);
         encoder.without_header()
     }
 
     fn decoder(&self) -> Decoder<'_> {
-        let decoder = Decoder::new(&self.octets, Endian::NATIVE).with_char_set(self.char_set);
+        let decoder = Decoder::new(&self.octets, self.endian).with_char_set(self.char_set);
         decoder.without_header()
+    }
+}
+
+impl Default for Any {
+    fn default() -> Self {
+        Self {
+            type_code: TypeCode::default(),
+            octets: Vec::new(),
+            start: 0,
+            char_set: CharSet::default(),
+            endian: Endian::NATIVE,
+            passed: walk::Passed::default(),
+        }
     }
 }
 

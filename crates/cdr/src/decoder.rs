@@ -2,6 +2,7 @@
 
 mod context;
 pub(crate) mod growth;
+mod unknown_value;
 mod value_header;
 mod values;
 
@@ -9,6 +10,7 @@ use alloc::{boxed::Box, rc::Rc, vec::Vec};
 use core::array;
 
 pub use self::context::{DecodeContext, ValueFactory};
+pub use self::unknown_value::UnknownValue;
 pub use self::value_header::{ValueHeader, ValueTag};
 use self::values::Received;
 use crate::{Arena, CdrError, CdrErrorKind, CharSet, CodeSets, Encoder, Endian};

@@ -1,9 +1,11 @@
 //! Encoding of values.
 
+mod unknown_values;
 mod values;
 
 use alloc::{boxed::Box, vec::Vec};
 
+pub use self::unknown_values::CopiedValue;
 use self::values::EncodedValues;
 use crate::{CdrError, CdrErrorKind, CharSet, CodeSets, Endian};
 

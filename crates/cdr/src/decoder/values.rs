@@ -58,7 +58,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Chunked values around the present position.
-    fn level(&self) -> usize {
+    pub(super) fn level(&self) -> usize {
         self.values.as_ref().map_or(0, |received| received.level.get())
     }
 
@@ -172,14 +172,24 @@ impl<'a> Decoder<'a> {
         is_truncated: bool,
         read: impl FnOnce(&mut Self) -> Result<R, CdrError>,
     ) -> Result<R, CdrError> {
-        let level = self.level();
-        if !header.is_chunked {
-            // Inside of a chunked value, all are.
-            return match level {
-                0 => read(self),
-                _ => Err(self.error(CdrErrorKind::ValueMalformed)),
-            };
+        if header.is_chunked {
+            return self.chunked_state(&mut |_| (), is_truncated, read);
         }
+        // Inside of a chunked value, all are.
+        match self.level() {
+            0 => read(self),
+            _ => Err(self.error(CdrErrorKind::ValueMalformed)),
+        }
+    }
+
+    /// Reads a state in chunks. The positions of end tags behind what is read are noted.
+    pub(super) fn chunked_state<R>(
+        &mut self,
+        note: &mut dyn FnMut(usize),
+        is_truncated: bool,
+        read: impl FnOnce(&mut Self) -> Result<R, CdrError>,
+    ) -> Result<R, CdrError> {
+        let level = self.level();
         let fragments = self.place.fragments;
         if level == 0 && !fragments.is_empty() {
             return Err(self.error(CdrErrorKind::TypeUnsupported));
@@ -187,7 +197,7 @@ impl<'a> Decoder<'a> {
         self.received().level.set(level + 1);
         self.between_chunks();
         let state = read(self).and_then(|state| {
-            self.end_of_chunks(level + 1, is_truncated)?;
+            self.end_of_chunks(level + 1, is_truncated, note)?;
             Ok(state)
         });
         self.outside_chunks();
@@ -197,7 +207,12 @@ impl<'a> Decoder<'a> {
     }
 
     /// Passes over chunks and values up to the end tag of the value at this level.
-    fn end_of_chunks(&mut self, level: usize, is_truncated: bool) -> Result<(), CdrError> {
+    fn end_of_chunks(
+        &mut self,
+        level: usize,
+        is_truncated: bool,
+        note: &mut dyn FnMut(usize),
+    ) -> Result<(), CdrError> {
         let malformed = self.error(CdrErrorKind::ValueMalformed);
         if self.remaining() > self.padding() && !is_truncated {
             return Err(malformed);
@@ -221,6 +236,7 @@ impl<'a> Decoder<'a> {
                     return Ok(());
                 }
                 u32::decode(self)?;
+                note(self.position() - 4);
                 if ended == level {
                     return Ok(());
                 }
