@@ -3,7 +3,7 @@
 mod value;
 mod view;
 
-use alloc::vec::Vec;
+use alloc::{string::String, vec::Vec};
 use core::fmt;
 
 use punctual_cdr::{CdrError, CdrErrorKind, CharSet, Decode, Decoder, Encode, Encoder, Endian};
@@ -40,7 +40,7 @@ pub struct Any {
     pub(crate) char_set: CharSet,
     /// Byte order of the octets: that of this machine, unless the types of values in it are not known.
     pub(crate) endian: Endian,
-    pub(crate) passed: walk::Passed,
+    pub(crate) values: walk::Values,
 }
 
 impl Any {
@@ -52,15 +52,18 @@ impl Any {
     pub fn new<T: Typed + Encode + ?Sized>(value: &T) -> Result<Self, AnyError> {
         let type_code = T::type_code();
         let is_exception = type_code.kind()? == Kind::Except;
-        let id = is_exception.then(|| type_code.view().id()).transpose()?;
+        let id = is_exception
+            .then(|| type_code.view().id().map(String::from))
+            .transpose()?;
         let mut any = Self::default();
-        any.encode_with(&CharSet::ALL, |encoder| {
+        let encode = |encoder: &mut Encoder<'_>| {
             // As in a reply: which exception it is precedes its members.
-            id.map_or(Ok(()), |id| id.encode(encoder))?;
+            id.as_ref().map_or(Ok(()), |id| id.encode(encoder))?;
             value.encode(encoder)
-        })?;
+        };
+        any.encode_with(&CharSet::ALL, encode)?;
         any.type_code = type_code;
-        any.examine_values()?;
+        any.examine_values(encode)?;
         Ok(any)
     }
 
@@ -74,7 +77,7 @@ impl Any {
         let mut decoder = any.decoder();
         let read = walk::skip(&type_code.view(), &mut decoder);
         match read {
-            Ok(passed) if decoder.remaining() == 0 => any.passed = any.local(passed),
+            Ok(passed) if decoder.remaining() == 0 => any.values = passed.values,
             _ => return Err(AnyError::NotOfType(type_code.kind()?)),
         }
         any.type_code = type_code;
@@ -97,14 +100,14 @@ impl Any {
     /// ```
     pub fn from_value(type_code: TypeCode, value: &Value) -> Result<Self, AnyError> {
         let mut any = Self::default();
-        any.encode_with(&CharSet::ALL, |encoder| {
-            match value.encode(&type_code.view(), encoder) {
-                Err(AnyError::Malformed(error)) => Err(error),
-                ended => Ok(ended),
-            }
-        })??;
-        any.type_code = type_code;
-        any.examine_values()?;
+        let code = type_code.view();
+        let encode = |encoder: &mut Encoder<'_>| match value.encode(&code, encoder) {
+            Err(AnyError::Malformed(error)) => Err(error),
+            ended => Ok(ended),
+        };
+        any.encode_with(&CharSet::ALL, encode)??;
+        any.type_code = type_code.clone();
+        any.examine_values(encode)?;
         Ok(any)
     }
 
@@ -179,7 +182,7 @@ impl Any {
             Ok(members)
         })?;
         *decoder = end;
-        any.passed = any.local(passed);
+        any.values = passed.values;
         any.type_code = of.clone();
         Ok(any)
     }
@@ -190,7 +193,11 @@ impl Any {
             type_code: self.type_code.view(),
             place: self.decoder().at(self.start.into()).place(),
             octets: &self.octets[self.start.into()..],
-            passed: self.passed,
+            passed: walk::Passed {
+                values: self.values,
+                has_wide_char: self.char_set != CharSet::Utf8,
+                ..walk::Passed::default()
+            },
         }
     }
 
@@ -213,7 +220,7 @@ impl Any {
         self.type_code = TypeCode::default();
         self.octets.clear();
         self.start = 0;
-        (self.endian, self.passed) = (Endian::NATIVE, walk::Passed::default());
+        (self.endian, self.values) = (Endian::NATIVE, walk::Values::default());
     }
 
     /// Encodes the value in UTF-8, or else in the first of these code sets that has its characters.
@@ -229,11 +236,11 @@ impl Any {
             self.octets.clear();
             let mut encoder = self.encoder();
             let ended = encode(&mut encoder);
-            let has_values = encoder.has_values();
-            self.passed = self.local(walk::Passed {
-                has_values,
-                ..walk::Passed::default()
-            });
+            let are_there = encoder.has_values();
+            self.values = walk::Values {
+                are_there,
+                ..walk::Values::default()
+            };
             match ended {
                 Err(error) if error.kind == CdrErrorKind::TextNotInCodeSet => match others.next() {
                     Some(other) => self.char_set = *other,
@@ -244,27 +251,30 @@ impl Any {
         }
     }
 
-    /// What is known of the value in these octets.
-    fn local(&self, passed: walk::Passed) -> walk::Passed {
-        walk::Passed {
-            has_wide_char: self.char_set != CharSet::Utf8,
-            refers_outside: false,
-            ..passed
+    /// Finds out whether there are values of other types than the type code describes, and whether such a
+    /// value, which `encode` appends, has text whose octets depend on the code set.
+    fn examine_values<T>(
+        &mut self,
+        encode: impl Fn(&mut Encoder<'_>) -> Result<T, CdrError>,
+    ) -> Result<(), CdrError> {
+        if !self.values.are_there {
+            return Ok(());
         }
-    }
-
-    /// Finds out whether there are values of other types than the type code describes.
-    fn examine_values(&mut self) -> Result<(), CdrError> {
-        if self.passed.has_values {
-            let passed = walk::skip(&self.type_code.view(), &mut self.decoder())?;
-            self.passed = self.local(passed);
+        self.values = walk::skip(&self.type_code.view(), &mut self.decoder())?.values;
+        if self.values.has_unknown {
+            // The most different form: a message of GIOP 1.1, in a code set of one octet for each character.
+            let mut octets = Vec::from(*b"GIOP\x01\x01\0\0\0\0\0\0\0\0\0\0");
+            let start = octets.len();
+            let encoder = Encoder::resume(&mut octets, self.endian).with_char_set(CharSet::Latin1);
+            let encoded = encode(&mut encoder.with_chunks_of_derived());
+            self.values.has_no_text = encoded.is_ok() && octets[start..] == self.octets;
         }
         Ok(())
     }
 
     fn encoder(&mut self) -> Encoder<'_> {
         let encoder = Encoder::new(&mut self.octets, self.endian).with_char_set(self.char_set);
-        encoder.without_header()
+        encoder.with_chunks_of_derived().without_header()
     }
 
     fn decoder(&self) -> Decoder<'_> {
@@ -281,7 +291,7 @@ impl Default for Any {
             start: 0,
             char_set: CharSet::default(),
             endian: Endian::NATIVE,
-            passed: walk::Passed::default(),
+            values: walk::Values::default(),
         }
     }
 }

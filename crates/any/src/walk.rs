@@ -1,10 +1,10 @@
 //! Passing over, or copying, an encoded value as its type code describes it.
 
-use alloc::vec::Vec;
+use alloc::{sync::Arc, vec::Vec};
 
 use punctual_cdr::{
-    CdrError, CdrErrorKind, CopiedValue, Decode, Decoder, Encode, Encoder, LongDouble, Text, ValueHeader,
-    ValueTag, WChar, WString,
+    CdrError, CdrErrorKind, CopiedOctets, Decode, Decoder, Encode, Encoder, LongDouble, Text, ValueFactory,
+    ValueHeader, ValueTag, WChar, WString,
 };
 
 use crate::{
@@ -37,14 +37,22 @@ pub(crate) struct Passed {
     /// The octets mean something in their message only: they refer to some before them, or have the form of
     /// GIOP 1.1.
     pub(crate) refers_outside: bool,
-    /// A value is of another type than the type code describes: it cannot be copied part by part.
-    pub(crate) has_unknown: bool,
-    /// There are values of value types, which have another form inside of a chunked value.
-    pub(crate) has_values: bool,
+    pub(crate) values: Values,
     /// There are values of `wchar` or `wstring`.
     pub(crate) has_wide_text: bool,
     /// A `char` is not ASCII, and so takes more than one octet in UTF-8.
     pub(crate) has_wide_char: bool,
+}
+
+/// Findings about the values of value types in a value.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Values {
+    /// There are some: they have another form inside of a chunked value.
+    pub(crate) are_there: bool,
+    /// One is of another type than the type code describes: it cannot be copied part by part.
+    pub(crate) has_unknown: bool,
+    /// The octets are the same in each code set and version of GIOP, what is not known included.
+    pub(crate) has_no_text: bool,
 }
 
 /// Copies the value at the decoder's position, to another byte order, alignment or code set.
@@ -56,14 +64,18 @@ pub(crate) fn copy(
     Walk::new(code, from).value(code, from, &mut Some(to))
 }
 
-/// Copies the value as [`copy`] does, if no part of it is lost: values may otherwise be truncated.
-pub(crate) fn copy_whole(
+/// Copies the value as [`copy`] does, knowing what was found out about its values of value types. Unless it
+/// must be whole, they may be truncated.
+pub(crate) fn copy_known(
     code: &TypeCodeView<'_>,
+    values: Values,
+    must_be_whole: bool,
     from: &mut Decoder<'_>,
     to: &mut Encoder<'_>,
 ) -> Result<(), CdrError> {
     let mut walk = Walk::new(code, from);
-    walk.may_truncate = false;
+    walk.may_truncate = !must_be_whole;
+    walk.passed.values = values;
     walk.value(code, from, &mut Some(to))
 }
 
@@ -87,7 +99,7 @@ struct Walk {
     /// Positions of values of value types, ascending, and those of their copies.
     values: Vec<(usize, usize)>,
     /// Values of unknown types, ascending.
-    unknown: Vec<CopiedValue>,
+    unknown: Vec<CopiedOctets>,
     may_truncate: bool,
     passed: Passed,
 }
@@ -149,7 +161,7 @@ impl Walk {
             _ => OCTETS_PER_LEAF,
         };
         self.count_as(memory, 1, from)?;
-        if self.depth > MAX_DEPTH {
+        if self.depth > from.nesting_left() {
             return Err(from.error(CdrErrorKind::NestingTooDeep));
         }
         self.depth += 1;
@@ -236,7 +248,7 @@ impl Walk {
         from: &mut Decoder<'_>,
         to: &mut Target<'_, '_>,
     ) -> Result<(), CdrError> {
-        self.passed.has_values = true;
+        self.passed.values.are_there = true;
         let unsupported = from.error(CdrErrorKind::TypeUnsupported);
         let header = match from.value_tag()? {
             ValueTag::Null => return to.as_mut().map_or(Ok(()), |to| to.null_value()),
@@ -268,11 +280,11 @@ impl Walk {
                 .position(|id| described.is_some_and(|code| code.has_id(id))),
         };
         let (Some(code), Some(left_out)) = (described, left_out) else {
-            return self.unknown(index, &header, from, to, unsupported);
+            return self.unknown(index, header, from, to, unsupported);
         };
         if left_out > 0 {
             let before = from.clone();
-            match self.unknown(index, &header, from, to, unsupported) {
+            match self.unknown(index, header.clone(), from, to, unsupported) {
                 Err(error) if error == unsupported && self.may_truncate && header.is_chunked => {
                     *from = before
                 }
@@ -299,14 +311,9 @@ impl Walk {
     fn copy_at(&self, position: usize) -> Option<usize> {
         match self.values.binary_search_by_key(&position, |(at, _)| *at) {
             Ok(index) => Some(self.values[index].1),
-            Err(_) => self.copy_in_unknown(position),
+            // In a state that was copied as it is.
+            Err(_) => CopiedOctets::find(&self.unknown, position),
         }
-    }
-
-    /// The position of the copy of what is in a value that was copied as octets.
-    fn copy_in_unknown(&self, position: usize) -> Option<usize> {
-        let index = self.unknown.partition_point(|value| value.octets.end <= position);
-        self.unknown.get(index)?.copy_at(position)
     }
 
     /// A value whose state no type code describes, as octets. One without chunks ends where its factory
@@ -314,24 +321,47 @@ impl Walk {
     fn unknown<'a>(
         &mut self,
         index: usize,
-        header: &ValueHeader<'a>,
+        header: ValueHeader<'a>,
         from: &mut Decoder<'a>,
         to: &mut Target<'_, '_>,
         unsupported: CdrError,
     ) -> Result<(), CdrError> {
-        self.passed.has_unknown = true;
+        self.passed.values.has_unknown = true;
         self.passed.refers_outside |= from.has_fixed_wide_form();
         let id = header.ids.first();
         let factory = id.and_then(|id| from.context()?.value_factory(id));
+        if let (Some(to), Some(factory), false) = (&mut *to, factory, header.is_chunked) {
+            return self.registered(index, &header, factory, from, to);
+        }
+        // Where it ends is known to the ORB only that has received it.
+        self.passed.refers_outside |= !header.is_chunked;
         let value = from.unknown_value(header, factory)?;
         let copied = match to {
-            Some(to) => to.unknown_value(header, &value, &|position| self.copy_in_unknown(position))?,
-            None => Some(value.in_place(header)),
+            Some(to) => to.unknown_value(&value, &self.unknown, self.passed.values.has_no_text)?,
+            None => Some(value.in_place()),
         };
         let copied = copied.ok_or(unsupported)?;
-        self.values[index].1 = copied.tag;
-        self.unknown.push(copied);
+        self.values[index].1 = copied[0].tag;
+        self.unknown.extend(copied);
         Ok(())
+    }
+
+    /// Copies a value of a registered type, with chunks.
+    fn registered(
+        &mut self,
+        index: usize,
+        header: &ValueHeader<'_>,
+        factory: &ValueFactory,
+        from: &mut Decoder<'_>,
+        to: &mut Encoder<'_>,
+    ) -> Result<(), CdrError> {
+        let object = from.known_value(header.position, |from| {
+            from.value_state(header, false, factory.decode)
+        })?;
+        to.value(Some(Arc::clone(&object) as _), object.ids(), true, |to, copy| {
+            self.values[index].1 = copy;
+            object.encode_state(to)
+        })
     }
 
     fn state(
@@ -344,7 +374,7 @@ impl Walk {
         if code.kind()? == Kind::ValueBox {
             return self.value(&code.content()?, from, to);
         }
-        if self.depth > MAX_DEPTH {
+        if self.depth > from.nesting_left() {
             return Err(from.error(CdrErrorKind::NestingTooDeep));
         }
         let mut value = code.value()?;

@@ -10,6 +10,7 @@ use alloc::{boxed::Box, rc::Rc, vec::Vec};
 use core::array;
 
 pub use self::context::{DecodeContext, ValueFactory};
+pub(crate) use self::unknown_value::Segment;
 pub use self::unknown_value::UnknownValue;
 pub use self::value_header::{ValueHeader, ValueTag};
 use self::values::Received;
@@ -261,6 +262,12 @@ impl<'a> Decoder<'a> {
     pub fn at(mut self, position: usize) -> Self {
         self.place.at = position;
         self
+    }
+
+    /// Returns how many more levels of values may be nested here.
+    #[doc(hidden)]
+    pub fn nesting_left(&self) -> u16 {
+        self.place.depth_left
     }
 
     /// Returns the value set by [`Self::with_context`].

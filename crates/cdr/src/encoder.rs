@@ -5,7 +5,7 @@ mod values;
 
 use alloc::{boxed::Box, vec::Vec};
 
-pub use self::unknown_values::CopiedValue;
+pub use self::unknown_values::CopiedOctets;
 use self::values::EncodedValues;
 use crate::{CdrError, CdrErrorKind, CharSet, CodeSets, Endian};
 
@@ -80,6 +80,8 @@ pub struct Encoder<'b> {
     code_sets: CodeSets,
     /// The octets are a message if they begin like one.
     may_be_message: bool,
+    /// Values of other types than the declared one have chunks, so that their ends can be found.
+    chunks_derived: bool,
     /// Once it has a value type.
     values: Option<Box<EncodedValues>>,
 }
@@ -100,6 +102,7 @@ impl<'b> Encoder<'b> {
             endian,
             code_sets: CodeSets::from(CharSet::Latin1),
             may_be_message: true,
+            chunks_derived: false,
             values: None,
         }
     }
@@ -115,6 +118,7 @@ impl<'b> Encoder<'b> {
             endian,
             code_sets: CodeSets::from(CharSet::Latin1),
             may_be_message: true,
+            chunks_derived: false,
             values: None,
         }
     }
@@ -123,6 +127,14 @@ impl<'b> Encoder<'b> {
     /// form of GIOP 1.2.
     pub fn without_header(mut self) -> Self {
         self.may_be_message = false;
+        self
+    }
+
+    /// Sends values of other types than the declared one in chunks, as in an `any`: who does not know the
+    /// type can pass over the value.
+    #[doc(hidden)]
+    pub fn with_chunks_of_derived(mut self) -> Self {
+        self.chunks_derived = true;
         self
     }
 
@@ -267,6 +279,7 @@ impl<'b> Encoder<'b> {
             endian: self.endian,
             code_sets: self.code_sets,
             may_be_message: false,
+            chunks_derived: self.chunks_derived,
             values: None,
         })
     }

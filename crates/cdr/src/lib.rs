@@ -51,7 +51,7 @@ pub use bounded::{BoundedMap, BoundedSeq, BoundedSlice, BoundedStr, BoundedStrin
 pub use char_set::{CharSet, CodeSets, WideCharSet};
 pub use decoder::{Decode, DecodeContext, Decoder, Place, UnknownValue, ValueFactory, ValueHeader, ValueTag};
 pub use encapsulation::{decode_encapsulation, encode_encapsulation};
-pub use encoder::{CopiedValue, Encode, Encoder};
+pub use encoder::{CopiedOctets, Encode, Encoder};
 pub use endian::Endian;
 pub use error::{CdrError, CdrErrorKind};
 pub use fixed::{Fixed, FixedOverflow, unscaled};

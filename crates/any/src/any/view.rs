@@ -34,6 +34,9 @@ pub struct AnyView<'a> {
     pub(super) passed: walk::Passed,
 }
 
+/// Repository id of the base of all interfaces.
+const OBJECT: &str = "IDL:omg.org/CORBA/Object:1.0";
+
 impl<'a> AnyView<'a> {
     /// Returns the type of the value.
     pub fn type_code(&self) -> TypeCodeView<'a> {
@@ -42,7 +45,17 @@ impl<'a> AnyView<'a> {
 
     /// Returns whether the value is of this type, typedefs aside.
     pub fn is<T: Typed>(&self) -> bool {
-        self.type_code.equivalent(&T::type_code().view())
+        self.holds(&T::type_code())
+    }
+
+    /// Returns whether a value of this type can be extracted; a reference to any object is an `Object`.
+    fn holds(&self, wanted: &TypeCode) -> bool {
+        let is_object =
+            |code: &TypeCodeView<'_>| code.kind() == Ok(Kind::ObjRef) && matches!(code.id(), Ok("" | OBJECT));
+        let is_reference =
+            |code: TypeCodeView<'_>| matches!(code.kind(), Ok(Kind::ObjRef | Kind::Component | Kind::Home));
+        self.type_code.equivalent(&wanted.view())
+            || is_object(&wanted.view()) && self.type_code.resolved().is_ok_and(is_reference)
     }
 
     /// Decodes the value; text and sequences may be lent from the message.
@@ -51,7 +64,7 @@ impl<'a> AnyView<'a> {
     /// The `any` holds another type, or its octets are malformed.
     pub fn get<T: Typed + Decode<'a>>(&self) -> Result<T, AnyError> {
         let wanted = T::type_code();
-        if !self.type_code.equivalent(&wanted.view()) {
+        if !self.holds(&wanted) {
             return Err(AnyError::OtherType {
                 held: self.type_code.to_string(),
                 wanted: wanted.to_string(),
@@ -135,13 +148,14 @@ impl<'c, 'a> Found<'c, 'a> {
     /// Returns the form of copies: that of this machine, and UTF-8 if it represents each `char` in one octet.
     /// What is not known can only be copied as it is.
     fn form_of_copies(&self) -> (Endian, CharSet) {
-        match self.passed {
-            walk::Passed {
-                has_unknown: true, ..
-            } => (self.value.endian(), self.value.char_set()),
-            walk::Passed {
-                has_wide_char: true, ..
-            } => (Endian::NATIVE, self.value.char_set()),
+        let walk::Passed {
+            values,
+            has_wide_char,
+            ..
+        } = self.passed;
+        match self.value.char_set() {
+            char_set if values.has_unknown => (self.value.endian(), char_set),
+            char_set if has_wide_char => (Endian::NATIVE, char_set),
             _ => (Endian::NATIVE, CharSet::Utf8),
         }
     }
@@ -161,7 +175,7 @@ impl<'c, 'a> Found<'c, 'a> {
         }
         (any.endian, any.char_set) = self.form_of_copies();
         any.octets.clear();
-        any.passed = any.local(self.passed);
+        any.values = self.passed.values;
         if has_form(&self.value, self.octets, self.passed, any.endian, any.char_set) {
             let start = self.value.position() % ALIGNMENT;
             any.start = start as u8;
@@ -189,7 +203,7 @@ impl<'a> Found<'a, 'a> {
             self.octets = decoder.lend_copy(&any.octets)?;
             let value = self.value.beginning_with(self.octets, any.endian);
             self.value = value.with_char_set(any.char_set);
-            self.passed = any.passed;
+            self.passed.refers_outside = false;
         }
         Ok(AnyView {
             type_code: self.type_code,
@@ -241,13 +255,15 @@ impl AnyView<'_> {
         let same_place = encoder.position() % ALIGNMENT == self.place.decoder().position() % ALIGNMENT;
         // Inside of a chunked value, others have chunks; and what is not known is copied in the same way
         // wherever it is.
-        let is_whole = !self.passed.has_unknown && !(self.passed.has_values && encoder.is_in_chunk());
+        let values = self.passed.values;
+        let is_whole = !values.has_unknown && !(values.are_there && encoder.is_in_chunk());
         let same_place =
             same_place && is_whole && !encoder.has_fixed_wide_form() && self.is_accepted(encoder)?;
         if same_place && self.has_form(encoder.endian(), encoder.char_set()) {
             return encoder.octets(self.octets);
         }
-        walk::copy(&self.type_code, &mut self.place.decoder(), encoder)
+        let mut value = self.place.decoder();
+        walk::copy_known(&self.type_code, values, false, &mut value, encoder)
     }
 
     /// Returns whether the peer accepts its wide text, if it has any.
@@ -280,7 +296,7 @@ impl PartialEq for AnyView<'_> {
     /// Returns whether types and values are equal; numbers that are not numbers equal themselves here.
     fn eq(&self, other: &Self) -> bool {
         let decoder = self.place.decoder();
-        let form = match self.passed.has_unknown {
+        let form = match self.passed.values.has_unknown {
             true => (decoder.endian(), decoder.char_set()),
             false => (Endian::NATIVE, CharSet::Utf8),
         };
@@ -296,7 +312,14 @@ fn canonical(any: &AnyView<'_>, (endian, char_set): (Endian, CharSet)) -> Result
     let mut octets = Vec::new();
     let encoder = Encoder::new(&mut octets, endian).with_char_set(char_set);
     let mut encoder = encoder.without_header();
-    walk::copy_whole(&any.type_code, &mut any.place.decoder(), &mut encoder)?;
+    let values = any.passed.values;
+    walk::copy_known(
+        &any.type_code,
+        values,
+        true,
+        &mut any.place.decoder(),
+        &mut encoder,
+    )?;
     Ok(octets)
 }
 

@@ -157,7 +157,7 @@ fn they_pass_on_inside_of_other_values() {
     }
 }
 
-/// The second `any` of a message has the repository ids of the first.
+/// The second `any` of a message has the repository ids of the first, as has a value in it.
 #[test]
 fn repository_ids_before_the_any_go_with_the_value() {
     for endian in BOTH {
@@ -167,7 +167,9 @@ fn repository_ids_before_the_any_go_with_the_value() {
         for height in [1.5, 2.5] {
             node().encode(&mut encoder).unwrap();
             let state = |encoder: &mut Encoder<'_>, _| {
-                (7_i32, 0_u32).encode(encoder)?;
+                7_i32.encode(encoder)?;
+                let last = |encoder: &mut Encoder<'_>, _| (8_i32, 0_u32).encode(encoder);
+                encoder.value(None, &ids[1..], false, last)?;
                 (height, 0_u32).encode(encoder)
             };
             encoder.value(None, &ids, true, state).unwrap();

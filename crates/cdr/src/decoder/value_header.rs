@@ -29,7 +29,7 @@ pub enum ValueTag<'a> {
 }
 
 /// Header that precedes the state of a value.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ValueHeader<'a> {
     /// Position of the tag.
     pub position: usize,

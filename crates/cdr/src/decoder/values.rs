@@ -9,7 +9,7 @@ use core::{
     fmt,
 };
 
-use super::value_header::ValueHeader;
+use super::value_header::{ValueHeader, ValueTag};
 use crate::{CdrError, CdrErrorKind, Decode, Decoder, ValueObject, value::tags::TAG};
 
 /// Shared state of the decoders of one message for its values.
@@ -36,6 +36,14 @@ impl fmt::Debug for Received<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Received(level {})", self.level.get())
     }
+}
+
+/// Finding in a state that is passed over.
+pub(super) enum Part<'a> {
+    /// A value, and the position behind its header.
+    Value(ValueHeader<'a>, usize),
+    /// Position of an end tag.
+    EndTag(usize),
 }
 
 /// Octets counted for a value, besides its state.
@@ -182,10 +190,10 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads a state in chunks. The positions of end tags behind what is read are noted.
+    /// Reads a state in chunks. The values and end tags behind what is read are noted.
     pub(super) fn chunked_state<R>(
         &mut self,
-        note: &mut dyn FnMut(usize),
+        note: &mut dyn FnMut(Part<'a>),
         is_truncated: bool,
         read: impl FnOnce(&mut Self) -> Result<R, CdrError>,
     ) -> Result<R, CdrError> {
@@ -211,7 +219,7 @@ impl<'a> Decoder<'a> {
         &mut self,
         level: usize,
         is_truncated: bool,
-        note: &mut dyn FnMut(usize),
+        note: &mut dyn FnMut(Part<'a>),
     ) -> Result<(), CdrError> {
         let malformed = self.error(CdrErrorKind::ValueMalformed);
         if self.remaining() > self.padding() && !is_truncated {
@@ -236,13 +244,16 @@ impl<'a> Decoder<'a> {
                     return Ok(());
                 }
                 u32::decode(self)?;
-                note(self.position() - 4);
+                note(Part::EndTag(self.position() - 4));
                 if ended == level {
                     return Ok(());
                 }
                 inside = ended - 1;
             } else if tag >= TAG {
-                self.value_tag_outside()?;
+                // Values that are left out cannot be referred to.
+                if let ValueTag::Value(header) = self.value_tag()? {
+                    note(Part::Value(header, self.position()));
+                }
                 inside += 1;
             } else {
                 u32::decode(self)?;
@@ -251,13 +262,9 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    fn value_tag_outside(&mut self) -> Result<(), CdrError> {
-        // Values that are left out cannot be referred to.
-        self.value_tag().map(drop)
-    }
-
     /// Decodes the value at this position with `read`, and keeps it for references to it.
-    pub(crate) fn known_value(
+    #[doc(hidden)]
+    pub fn known_value(
         &mut self,
         position: usize,
         read: impl FnOnce(&mut Self) -> Result<Arc<dyn ValueObject>, CdrError>,

@@ -1,10 +1,11 @@
 //! Copies of values whose type is not known.
 
+use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::{
-    CdrError, Encode, Encoder,
-    decoder::{UnknownValue, ValueHeader},
+    CdrError, Encode, Encoder, Endian,
+    decoder::{Segment, UnknownValue, ValueHeader},
     value::tags::{CHUNKED, CODEBASE, ID_LIST, ONE_ID, TAG},
 };
 
@@ -14,103 +15,117 @@ const NO_MORE_URLS: &[u8] = b"    ";
 /// The state of a value begins at the same place between multiples of this, because of its alignment.
 const ALIGNMENT: usize = 8;
 
-/// A value that has been copied as octets.
+/// Octets of a value that have been copied together.
 #[doc(hidden)]
 #[derive(Clone, Debug)]
-pub struct CopiedValue {
-    /// Position of the tag.
+pub struct CopiedOctets {
+    /// Position of the tag of the value.
     pub tag: usize,
-    /// Positions, in the other message, of the octets that have been copied together.
+    /// Positions of the octets in the other message.
     pub octets: Range<usize>,
     /// Position at which they begin here.
     pub begin: usize,
 }
 
-impl CopiedValue {
-    /// Returns the position of the copy of what is at this position of the other message.
-    pub fn copy_at(&self, position: usize) -> Option<usize> {
-        let is_copied = self.octets.contains(&position);
-        is_copied.then(|| position - self.octets.start + self.begin)
+impl CopiedOctets {
+    /// Returns the position of the copy of what is at this position of the other message, if it is among
+    /// these octets, which are in ascending order.
+    pub fn find(among: &[Self], position: usize) -> Option<usize> {
+        let index = among.partition_point(|copied| copied.octets.end <= position);
+        let copied = among
+            .get(index)
+            .filter(|copied| copied.octets.contains(&position))?;
+        Some(position - copied.octets.start + copied.begin)
     }
 }
 
 impl Encoder<'_> {
-    /// Appends a value whose type is not known, at any position. Returns `None`, and appends nothing, if the
-    /// meaning of its octets depends on the byte order, the code set, or what precedes it. `copies` has
-    /// the position of what has been copied as octets from a position of the same message.
+    /// Appends a value whose type is not known, at any position; `earlier` has what was copied before of the
+    /// same message. `has_no_text`: there is no text that has other octets in another code set or version of
+    /// GIOP. Returns `None`, and appends nothing, if the meaning of its octets depends on the byte
+    /// order, the code set, or what precedes them.
     #[doc(hidden)]
     pub fn unknown_value(
         &mut self,
-        header: &ValueHeader<'_>,
         value: &UnknownValue<'_>,
-        copies: &dyn Fn(usize) -> Option<usize>,
-    ) -> Result<Option<CopiedValue>, CdrError> {
-        let has_its_form = value.endian == self.endian
-            && value.char_set == self.char_set()
-            && value.has_fixed_wide_form == self.has_fixed_wide_form();
-        let level = self.sent().level as usize;
+        earlier: &[CopiedOctets],
+        has_no_text: bool,
+    ) -> Result<Option<Vec<CopiedOctets>>, CdrError> {
+        let same_text =
+            value.char_set == self.char_set() && value.has_fixed_wide_form == self.has_fixed_wide_form();
+        let has_its_form = value.endian == self.endian && (same_text || has_no_text);
+        let level = self.sent().level;
         if !has_its_form || value.level == 0 && level > 0 {
             return Ok(None);
         }
         self.end_chunk();
         let end = self.position();
+        let deeper = level + 1 - value.level as i32;
+        let mut copied: Vec<CopiedOctets> = Vec::new();
+        for segment in &value.segments {
+            let Some(one) = self.segment(segment, deeper, [earlier, &copied])? else {
+                self.discard(end);
+                copied.clear();
+                break;
+            };
+            copied.push(one);
+        }
+        if !copied.is_empty() && value.has_end_tag {
+            self.sent().ended = Some((self.position() - 4, self.position()));
+        } else if !copied.is_empty() && value.level > 0 {
+            self.end_tag(level + 1)?;
+        }
+        if level > 0 {
+            self.begin_chunk()?;
+        }
+        Ok((!copied.is_empty()).then_some(copied))
+    }
+
+    /// Appends one of the parts of a value, unless something in it may refer to what is elsewhere here.
+    fn segment(
+        &mut self,
+        segment: &Segment<'_>,
+        deeper: i32,
+        earlier: [&[CopiedOctets]; 2],
+    ) -> Result<Option<CopiedOctets>, CdrError> {
+        let header = &segment.header;
         self.align(4)?;
         let tag = self.position();
         // The repository ids remain if they can, and are written anew otherwise.
-        for kept in [0, value.state] {
+        for kept in [0, segment.state] {
             self.discard(tag);
             self.head_of_unknown(header, kept > 0, false)?;
-            if (self.position() ^ (value.position + kept)) & (ALIGNMENT - 1) != 0 {
+            if (self.position() ^ (segment.position + kept)) & (ALIGNMENT - 1) != 0 {
                 self.discard(tag);
                 self.head_of_unknown(header, kept > 0, true)?;
             }
-            let source = value.position + kept;
-            let begin = self.position();
+            let (source, begin) = (segment.position + kept, self.position());
             let is_where_it_leads = |target: usize| {
-                let is_kept = target >= source && target != header.position;
-                let copy = if is_kept {
-                    Some(begin + target - source)
-                } else {
-                    copies(target)
-                };
+                let own = (target >= source).then(|| begin + target - source);
+                let copies = earlier
+                    .iter()
+                    .filter_map(|among| CopiedOctets::find(among, target));
+                let copy = own.or_else(|| copies.into_iter().next());
                 copy.is_some_and(|copy| copy + source == begin + target)
             };
-            let mut references = value.references.iter().filter(|(offset, _)| *offset >= kept);
-            if (kept == 0 || value.level > 0) && references.all(|(_, target)| is_where_it_leads(*target)) {
-                let octets = source..value.position + value.octets.len();
-                self.octets(&value.octets[kept..])?;
-                self.end_of_unknown(value, begin.wrapping_sub(kept), level)?;
-                return Ok(Some(CopiedValue { tag, octets, begin }));
+            let mut references = segment.references.iter().filter(|(offset, _)| *offset >= kept);
+            if !(kept == 0 || header.is_chunked) || !references.all(|(_, target)| is_where_it_leads(*target))
+            {
+                continue;
             }
-        }
-        self.discard(end);
-        if level > 0 {
-            self.begin_chunk()?;
+            self.octets(&segment.octets[kept..])?;
+            for at in segment.end_tags.iter().filter(|at| **at >= kept) {
+                self.deepen(begin + at - kept, deeper);
+            }
+            let mut octets = source..segment.position + segment.octets.len();
+            let mut begin = begin;
+            // The tag of a value inside can be referred to if it is as far away as before.
+            if !earlier[1].is_empty() && begin - tag == source - header.position {
+                (octets.start, begin) = (header.position, tag);
+            }
+            return Ok(Some(CopiedOctets { tag, octets, begin }));
         }
         Ok(None)
-    }
-
-    /// Adapts the end tags of the value whose octets would begin at this position, at this level.
-    fn end_of_unknown(
-        &mut self,
-        value: &UnknownValue<'_>,
-        begin: usize,
-        level: usize,
-    ) -> Result<(), CdrError> {
-        if value.level > 0 {
-            for at in &value.end_tags {
-                self.deepen(begin.wrapping_add(*at), level as i32 + 1 - value.level as i32);
-            }
-            if value.has_end_tag {
-                self.sent().ended = Some((self.position() - 4, self.position()));
-            } else {
-                self.end_tag(level as i32 + 1)?;
-            }
-        }
-        if level > 0 {
-            self.begin_chunk()?;
-        }
-        Ok(())
     }
 
     /// Tag and URL, and the ids unless they follow. In its longer form, it is by four octets longer.
@@ -165,8 +180,8 @@ impl Encoder<'_> {
             .copied()
             .unwrap_or_default();
         let tag = match self.endian {
-            crate::Endian::Big => i32::from_be_bytes(octets),
-            crate::Endian::Little => i32::from_le_bytes(octets),
+            Endian::Big => i32::from_be_bytes(octets),
+            Endian::Little => i32::from_le_bytes(octets),
         };
         self.patch_u32(position, (tag - by) as u32);
     }

@@ -52,6 +52,11 @@ impl Encoder<'_> {
         self.values.as_ref().is_some_and(|sent| sent.level > 0)
     }
 
+    /// Returns whether values of other types than the declared one have chunks.
+    pub(crate) fn chunks_derived(&self) -> bool {
+        self.chunks_derived
+    }
+
     /// Appends the null value.
     pub fn null_value(&mut self) -> Result<(), CdrError> {
         0_u32.encode(self)
