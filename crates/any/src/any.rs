@@ -274,11 +274,14 @@ impl Any {
 
     fn encoder(&mut self) -> Encoder<'_> {
         let encoder = Encoder::new(&mut self.octets, self.endian).with_char_set(self.char_set);
+        // The limit of nesting is that of the messages in which it travels.
+        let encoder = encoder.with_nesting_limit(Decoder::MAX_NESTING_LIMIT);
         encoder.with_chunks_of_derived().without_header()
     }
 
     fn decoder(&self) -> Decoder<'_> {
         let decoder = Decoder::new(&self.octets, self.endian).with_char_set(self.char_set);
+        let decoder = decoder.with_nesting_limit(Decoder::MAX_NESTING_LIMIT);
         decoder.without_header()
     }
 }

@@ -184,6 +184,9 @@ impl<'a> Decoder<'a> {
     /// Default of [`Self::with_nesting_limit`].
     pub const DEFAULT_NESTING_LIMIT: u16 = Encoder::DEFAULT_NESTING_LIMIT;
 
+    /// Highest of [`Self::with_nesting_limit`]: so many levels need 2 MiB of stack at most.
+    pub const MAX_NESTING_LIMIT: u16 = 512;
+
     /// Default of [`Self::with_decoded_limit`]: 64 MiB.
     pub const DEFAULT_DECODED_LIMIT: usize = 64 << 20;
 
@@ -238,9 +241,9 @@ impl<'a> Decoder<'a> {
         self
     }
 
-    /// Sets the maximal nesting depth of values of recursive types.
+    /// Sets the maximal nesting depth of values of recursive types, up to [`Self::MAX_NESTING_LIMIT`].
     pub fn with_nesting_limit(mut self, limit: u16) -> Self {
-        self.place.depth_left = limit;
+        self.place.depth_left = limit.min(Self::MAX_NESTING_LIMIT);
         self
     }
 

@@ -7,7 +7,7 @@ use alloc::{boxed::Box, vec::Vec};
 
 pub use self::unknown_values::CopiedOctets;
 use self::values::EncodedValues;
-use crate::{CdrError, CdrErrorKind, CharSet, CodeSets, Endian};
+use crate::{CdrError, CdrErrorKind, CharSet, CodeSets, Decoder, Endian};
 
 /// A value that can be written into a message.
 ///
@@ -145,9 +145,9 @@ impl<'b> Encoder<'b> {
     }
 
     /// Limits the depth of values (value types) that contain each other; default
-    /// [`Self::DEFAULT_NESTING_LIMIT`].
+    /// [`Self::DEFAULT_NESTING_LIMIT`], at most [`Decoder::MAX_NESTING_LIMIT`].
     pub fn with_nesting_limit(mut self, limit: u16) -> Self {
-        self.nesting_limit = limit;
+        self.nesting_limit = limit.min(Decoder::MAX_NESTING_LIMIT);
         self
     }
 

@@ -12,7 +12,8 @@ use punctual::{
 };
 
 use self::undeclared::{
-    abstract_values, any_derived, any_figure, figure_references, figure_values, type_codes, value_base,
+    abstract_values, any_circular, any_derived, any_figure, figure_references, figure_values, type_codes,
+    value_base,
 };
 use crate::{
     dynamics::{
@@ -208,6 +209,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("loaded", loaded),
     ("any_derived", any_derived),
     ("any_figure", any_figure),
+    ("any_circular", any_circular),
     ("type_codes", type_codes),
     ("figure_values", figure_values),
     ("figure_references", figure_references),

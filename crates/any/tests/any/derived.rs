@@ -199,33 +199,63 @@ fn they_pass_through_the_state_of_another_value() {
         ("last", TypeCode::basic(Kind::Octet), true),
     ];
     let outer = TypeCode::value("IDL:Outer:1.0", "Outer", ValueModifier::Truncatable, None, outer);
-    let members = [
-        ("any".to_owned(), Value::Any(received)),
-        ("last".to_owned(), Value::Octet(9)),
-    ];
-    let value = DynValue::new(members.into()).truncatable_to(vec!["IDL:None:1.0".into()]);
-    let any = Any::from_value(outer.clone(), &value.into()).unwrap();
     for offset in [0, 4] {
-        let octets = encoded(&any, offset, Endian::NATIVE);
-        let arena = Arena::new();
-        let mut decoder = Decoder::new(&octets, Endian::NATIVE)
-            .with_char_set(CharSet::Utf8)
-            .with_arena(&arena)
-            .at(offset);
-        let back = AnyView::decode_value(&outer, &mut decoder)
-            .unwrap()
-            .value()
-            .unwrap();
-        assert_eq!(back.seek("last"), Some(&Value::Octet(9)));
-        let Some(Value::Any(inner)) = back.seek("any") else {
-            panic!("{back:?}")
-        };
-        let again = encoded(inner, 4, Endian::NATIVE);
+        let back = through_a_state(&outer, Vec::new(), received.clone(), offset);
+        let again = encoded(&back, 4, Endian::NATIVE);
         assert_eq!(heights(&again, 4, Endian::NATIVE), [Some(1.5), Some(2.5)]);
     }
 }
 
-/// A state that refers to a value before it: where, is known to its type only.
+/// It has no chunks on its own.
+#[test]
+fn an_any_has_chunks_in_the_state_of_another_value() {
+    let plain = DynValue::new(vec![("id".into(), 3.into()), ("next".into(), Value::None)]);
+    let mut octets = Vec::new();
+    let mut encoder = Encoder::new(&mut octets, Endian::NATIVE).with_char_set(CharSet::Utf8);
+    Any::from_value(node(), &plain.into())
+        .unwrap()
+        .encode(&mut encoder)
+        .unwrap();
+    let mut decoder = Decoder::new(&octets, Endian::NATIVE).with_char_set(CharSet::Utf8);
+    let received = Any::decode(&mut decoder).unwrap();
+    let outer = [
+        ("text", TypeCode::string(0), true),
+        ("any", TypeCode::basic(Kind::Any), true),
+        ("last", TypeCode::basic(Kind::Octet), true),
+    ];
+    let outer = TypeCode::value("IDL:Outer:1.0", "Outer", ValueModifier::Truncatable, None, outer);
+    for length in [0, 4] {
+        let text = vec![("text".to_owned(), Value::String("x".repeat(length)))];
+        let back = through_a_state(&outer, text, received.clone(), 0);
+        assert_eq!(back.value().unwrap().seek("id"), Some(&3.into()));
+    }
+}
+
+/// Sends it as a member of a chunked value.
+fn through_a_state(outer: &TypeCode, mut members: Vec<(String, Value)>, any: Any, offset: usize) -> Any {
+    members.extend([
+        ("any".to_owned(), Value::Any(any)),
+        ("last".to_owned(), Value::Octet(9)),
+    ]);
+    let value = DynValue::new(members).truncatable_to(vec!["IDL:None:1.0".into()]);
+    let octets = encoded(
+        &Any::from_value(outer.clone(), &value.into()).unwrap(),
+        offset,
+        Endian::NATIVE,
+    );
+    let arena = Arena::new();
+    let decoder = Decoder::new(&octets, Endian::NATIVE).with_char_set(CharSet::Utf8);
+    let mut decoder = decoder.with_arena(&arena).at(offset);
+    let back = AnyView::decode_value(outer, &mut decoder).unwrap();
+    let back = back.value().unwrap();
+    assert_eq!(back.seek("last"), Some(&Value::Octet(9)));
+    match back.seek("any") {
+        Some(Value::Any(inner)) => inner.clone(),
+        _ => panic!("{back:?}"),
+    }
+}
+
+/// Where a state refers to a value before it, only its type knows.
 #[test]
 fn values_that_may_refer_out_of_an_unknown_state_are_truncated() {
     let first = of_special(1.5, Value::None, Value::None);

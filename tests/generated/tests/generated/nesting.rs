@@ -3,8 +3,13 @@
 use std::thread;
 
 use punctual_any::{Any, Typed};
-use punctual_cdr::{Arena, Decode, Decoder, Encode, Encoder, Endian, Shared};
+use punctual_cdr::{Arena, CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, Endian, Shared};
 use punctual_generated_tests::{any::anys, values::values};
+
+const LEVELS: u16 = Decoder::MAX_NESTING_LIMIT;
+
+/// What `Limits::max_nesting` says.
+const STACK: usize = 2 << 20;
 
 type OneNode = Option<Shared<values::Node>>;
 
@@ -60,36 +65,55 @@ fn decoder<'a>(octets: &'a [u8], arena: &'a Arena, levels: u16) -> Decoder<'a> {
         .with_arena(arena)
 }
 
-fn pass(kind: &str, levels: u16) {
-    let arena = Arena::new();
-    match kind {
-        "struct" => {
-            let node = anys::Node::decode(&mut decoder(&structs(levels), &arena, levels)).unwrap();
-            encode(&node.clone(), levels);
-            assert!(format!("{node:?}").len() > usize::from(levels));
-        }
-        "value" => {
-            let node = OneNode::decode(&mut decoder(&values(levels), &arena, levels)).unwrap();
-            encode(&node, levels);
-        }
-        _ => {
-            let (code, octets) = match kind {
-                "value in an any" => (OneNode::type_code(), values(levels)),
-                _ => (anys::Node::type_code(), structs(levels / 2)),
-            };
-            let any = Any::decode_value(&code, &mut decoder(&octets, &arena, levels)).unwrap();
-            encode(&any, levels);
-            drop(any.value().unwrap());
-        }
-    }
+#[test]
+fn structs_in_structs() {
+    on_stack(STACK, || {
+        let arena = Arena::new();
+        let octets = structs(LEVELS);
+        let node = anys::Node::decode(&mut decoder(&octets, &arena, LEVELS)).unwrap();
+        encode(&node.clone(), LEVELS);
+        assert!(format!("{node:?}").len() > usize::from(LEVELS));
+    });
 }
 
 #[test]
-#[ignore]
-fn measure() {
-    let kind = std::env::var("KIND").unwrap();
-    let levels: u16 = std::env::var("LEVELS").unwrap().parse().unwrap();
-    on_stack(std::env::var("STACK").unwrap().parse().unwrap(), move || {
-        pass(&kind, levels)
+fn values_in_values() {
+    on_stack(STACK, || {
+        let arena = Arena::new();
+        let octets = values(LEVELS - 1);
+        let node = OneNode::decode(&mut decoder(&octets, &arena, LEVELS)).unwrap();
+        encode(&node, LEVELS);
     });
+}
+
+/// Each level of the type is two of the value: struct and sequence.
+#[test]
+fn structs_in_an_any() {
+    on_stack(STACK, || in_an_any::<anys::Node>(structs, LEVELS / 2));
+}
+
+#[test]
+fn values_in_an_any() {
+    on_stack(STACK, || in_an_any::<OneNode>(values, LEVELS - 1));
+}
+
+fn in_an_any<T: Typed + Encode + for<'a> Decode<'a>>(octets: fn(u16) -> Vec<u8>, levels: u16) {
+    let arena = Arena::new();
+    let mut decode = |levels, limit| {
+        let octets = octets(levels);
+        Any::decode_value(&T::type_code(), &mut decoder(&octets, &arena, limit))
+    };
+    let any = decode(levels, LEVELS).unwrap();
+    encode(&any, LEVELS);
+    drop(any.value().unwrap());
+    encode(&any.get::<T>().unwrap(), LEVELS);
+    let again = Any::new(&any.get::<T>().unwrap()).unwrap();
+    assert_eq!(again.octets(), any.octets());
+    let too_deep = |decoded: Result<Any, CdrError>| decoded.unwrap_err().kind == CdrErrorKind::NestingTooDeep;
+    assert!(too_deep(decode(levels + 2, LEVELS)), "the hard limit");
+    assert!(too_deep(decode(levels + 2, u16::MAX)), "nor can it be raised");
+    assert!(
+        too_deep(decode(levels / 2 + 2, LEVELS / 2)),
+        "a lower setting applies as well"
+    );
 }
