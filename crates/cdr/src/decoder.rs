@@ -184,8 +184,8 @@ impl<'a> Decoder<'a> {
     /// Default of [`Self::with_nesting_limit`].
     pub const DEFAULT_NESTING_LIMIT: u16 = Encoder::DEFAULT_NESTING_LIMIT;
 
-    /// Highest of [`Self::with_nesting_limit`]: so many levels need 2 MiB of stack at most.
-    pub const MAX_NESTING_LIMIT: u16 = 512;
+    /// Highest of [`Self::with_nesting_limit`].
+    pub const MAX_NESTING_LIMIT: u16 = Encoder::MAX_NESTING_LIMIT;
 
     /// Default of [`Self::with_decoded_limit`]: 64 MiB.
     pub const DEFAULT_DECODED_LIMIT: usize = 64 << 20;

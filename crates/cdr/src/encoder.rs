@@ -5,9 +5,8 @@ mod values;
 
 use alloc::{boxed::Box, vec::Vec};
 
-pub use self::unknown_values::CopiedOctets;
 use self::values::EncodedValues;
-use crate::{CdrError, CdrErrorKind, CharSet, CodeSets, Decoder, Endian};
+use crate::{CdrError, CdrErrorKind, CharSet, CodeSets, Endian};
 
 /// A value that can be written into a message.
 ///
@@ -90,6 +89,9 @@ impl<'b> Encoder<'b> {
     /// Default of [`Self::with_nesting_limit`].
     pub const DEFAULT_NESTING_LIMIT: u16 = 64;
 
+    /// Highest of [`Self::with_nesting_limit`]: so many levels need 2 MiB of stack at most.
+    pub const MAX_NESTING_LIMIT: u16 = 512;
+
     /// Creates an encoder at the end of `buffer`. Alignment counts from there, the size is unlimited, and
     /// text is in ISO-8859-1: the code set of peers that have negotiated none.
     pub fn new(buffer: &'b mut Vec<u8>, endian: Endian) -> Self {
@@ -145,9 +147,9 @@ impl<'b> Encoder<'b> {
     }
 
     /// Limits the depth of values (value types) that contain each other; default
-    /// [`Self::DEFAULT_NESTING_LIMIT`], at most [`Decoder::MAX_NESTING_LIMIT`].
+    /// [`Self::DEFAULT_NESTING_LIMIT`], at most [`Self::MAX_NESTING_LIMIT`].
     pub fn with_nesting_limit(mut self, limit: u16) -> Self {
-        self.nesting_limit = limit.min(Decoder::MAX_NESTING_LIMIT);
+        self.nesting_limit = limit.min(Self::MAX_NESTING_LIMIT);
         self
     }
 

@@ -51,7 +51,7 @@ pub use bounded::{BoundedMap, BoundedSeq, BoundedSlice, BoundedStr, BoundedStrin
 pub use char_set::{CharSet, CodeSets, WideCharSet};
 pub use decoder::{Decode, DecodeContext, Decoder, Place, UnknownValue, ValueFactory, ValueHeader, ValueTag};
 pub use encapsulation::{decode_encapsulation, encode_encapsulation};
-pub use encoder::{CopiedOctets, Encode, Encoder};
+pub use encoder::{Encode, Encoder};
 pub use endian::Endian;
 pub use error::{CdrError, CdrErrorKind};
 pub use fixed::{Fixed, FixedOverflow, unscaled};
@@ -60,7 +60,9 @@ pub use large::boxed;
 pub use primitive::LongDouble;
 pub use reference::{FromIor, HasIor};
 pub use text::Text;
-pub use value::{Abstract, AbstractInterface, CustomMarshal, Inherits, Shared, ValueObject, ValueType};
+pub use value::{
+    Abstract, AbstractInterface, CopiedOctets, CustomMarshal, Inherits, Shared, ValueObject, ValueType,
+};
 pub use wide::{WChar, WString};
 
 /// Memory for decoded values that cannot be lent from the message itself. Reset it after each message.

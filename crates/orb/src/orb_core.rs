@@ -51,7 +51,6 @@ pub(crate) struct OrbCore {
 impl OrbCore {
     /// An ORB with these settings. Fails if the endpoint is malformed or taken.
     pub(crate) fn new(settings: OrbSettings) -> Result<Arc<Self>, OrbError> {
-        settings.limits.check()?;
         let mut transports = Transports::standard();
         for transport in &settings.transports {
             transports.add(Arc::clone(transport));

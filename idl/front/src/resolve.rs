@@ -28,8 +28,8 @@ use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::findings::Findings;
 use crate::hir::{
-    Accepted, Constant, Definition, DefinitionId, DefinitionKind, Module, Native, ScopedName,
-    Specification, Type,
+    Accepted, Constant, Definition, DefinitionId, DefinitionKind, Module, Native, ScopedName, Specification,
+    Type,
 };
 use crate::token::Event;
 use extent::Extent;

@@ -98,7 +98,7 @@ fn they_pass_on_whole_at_any_alignment() {
     }
 }
 
-/// Which octets of an unknown state are numbers of which size is not known.
+/// The numbers in an unknown state, and their sizes, are not known.
 #[test]
 fn they_are_truncated_for_the_other_byte_order() {
     let any = Any::from_value(special(), &two_specials()).unwrap();
@@ -276,8 +276,8 @@ fn values_that_may_refer_out_of_an_unknown_state_are_truncated() {
     }
 }
 
-/// What can be neither copied nor truncated is refused in every message of the other byte order, and in no
-/// other one.
+/// They can be neither copied part by part nor truncated: they are refused in every message of the other byte
+/// order, and in no other one.
 #[test]
 fn custom_values_pass_on_in_their_byte_order() {
     let custom = TypeCode::value("IDL:C:1.0", "C", ValueModifier::Custom, None, []);

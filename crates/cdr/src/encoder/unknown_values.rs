@@ -1,10 +1,9 @@
 //! Copies of values whose type is not known.
 
 use alloc::vec::Vec;
-use core::ops::Range;
 
 use crate::{
-    CdrError, Encode, Encoder, Endian,
+    CdrError, CopiedOctets, Encode, Encoder, Endian,
     decoder::{Segment, UnknownValue, ValueHeader},
     value::tags::{CHUNKED, CODEBASE, ID_LIST, ONE_ID, TAG},
 };
@@ -14,30 +13,6 @@ const NO_MORE_URLS: &[u8] = b"    ";
 
 /// The state of a value begins at the same place between multiples of this, because of its alignment.
 const ALIGNMENT: usize = 8;
-
-/// Octets of a value that have been copied together.
-#[doc(hidden)]
-#[derive(Clone, Debug)]
-pub struct CopiedOctets {
-    /// Position of the tag of the value.
-    pub tag: usize,
-    /// Positions of the octets in the other message.
-    pub octets: Range<usize>,
-    /// Position at which they begin here.
-    pub begin: usize,
-}
-
-impl CopiedOctets {
-    /// Returns the position of the copy of what is at this position of the other message, if it is among
-    /// these octets, which are in ascending order.
-    pub fn find(among: &[Self], position: usize) -> Option<usize> {
-        let index = among.partition_point(|copied| copied.octets.end <= position);
-        let copied = among
-            .get(index)
-            .filter(|copied| copied.octets.contains(&position))?;
-        Some(position - copied.octets.start + copied.begin)
-    }
-}
 
 impl Encoder<'_> {
     /// Appends a value whose type is not known, at any position; `earlier` has what was copied before of the

@@ -28,7 +28,8 @@ impl Index<DefinitionId> for Specification {
 impl Specification {
     /// Returns whether a definition is `CORBA::TypeCode`, the native type whose values can be sent.
     pub fn is_type_code(&self, definition: &Definition) -> bool {
-        matches!(definition.kind, DefinitionKind::Native(_)) && definition.scoped_name.0 == ["CORBA", "TypeCode"]
+        matches!(definition.kind, DefinitionKind::Native(_))
+            && definition.scoped_name.0 == ["CORBA", "TypeCode"]
     }
 
     /// Returns whether a definition comes from a file that was only included. Of a module, the first opening

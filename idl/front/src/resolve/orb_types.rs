@@ -13,8 +13,8 @@ const TYPE_CODE: &str = "TypeCode";
 const PRINCIPAL: &str = "Principal";
 
 impl Resolver<'_> {
-    /// Declares a type of the ORB for a `native` type or interface of its name in module `CORBA`. Of its body,
-    /// only exceptions are read: its operations are not called through messages. `false`: it is no such
+    /// Declares a type of the ORB for a `native` type or interface of its name in module `CORBA`. Of a body,
+    /// only exceptions are read: operations are not called through messages. `false`: it is no such
     /// declaration.
     pub(super) fn declare_orb_type(&mut self, name: &Ident, body: Option<&Body>, doc: &str) -> bool {
         let Some(kind) = orb_type(&name.name).filter(|_| self.is_orb_module(self.current)) else {
@@ -27,7 +27,8 @@ impl Resolver<'_> {
         let declared = earlier.or_else(|| self.define(name, kind, doc));
         if let (Some(id), Some(body)) = (declared, body) {
             let has_exceptions = matches!(self.spec[id].kind, DefinitionKind::Native(_));
-            let is_read = |item: &&ast::Definition| matches!(item.kind, ast::DefinitionKind::Exception { .. });
+            let is_read =
+                |item: &&ast::Definition| matches!(item.kind, ast::DefinitionKind::Exception { .. });
             self.within(id, name, body.end, |this| {
                 let exceptions = body.definitions.iter().filter(is_read).filter(|_| has_exceptions);
                 exceptions.for_each(|exception| this.definition(exception));

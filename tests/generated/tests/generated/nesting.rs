@@ -8,7 +8,7 @@ use punctual_generated_tests::{any::anys, values::values};
 
 const LEVELS: u16 = Decoder::MAX_NESTING_LIMIT;
 
-/// What `Limits::max_nesting` says.
+/// The size that `Limits::max_nesting` states.
 const STACK: usize = 2 << 20;
 
 type OneNode = Option<Shared<values::Node>>;

@@ -75,7 +75,14 @@ impl<'i> Types<'i> {
             }
             Type::ValueBase => {
                 let id = "IDL:omg.org/CORBA/ValueBase:1.0";
-                Ok(TypeCode::value_tc(TCKind::Value, id, "ValueBase", 0, None, &[] as &[(&str, TypeCode, i16)])?)
+                Ok(TypeCode::value_tc(
+                    TCKind::Value,
+                    id,
+                    "ValueBase",
+                    0,
+                    None,
+                    &[] as &[(&str, TypeCode, i16)],
+                )?)
             }
             Type::Ref(id) if self.idl.is_type_code(&self.idl[*id]) => simple(TCKind::TypeCode),
             Type::Ref(id) => self.of_definition(*id),
