@@ -256,7 +256,7 @@ impl AnyView<'_> {
         // Inside of a chunked value, others have chunks; and what is not known is copied in the same way
         // wherever it is.
         let values = self.passed.values;
-        let is_whole = !values.has_unknown && !(values.are_there && encoder.is_in_chunk());
+        let is_whole = !(values.has_unknown || values.are_there && encoder.is_in_chunk());
         let same_place =
             same_place && is_whole && !encoder.has_fixed_wide_form() && self.is_accepted(encoder)?;
         if same_place && self.has_form(encoder.endian(), encoder.char_set()) {
