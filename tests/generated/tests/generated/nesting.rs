@@ -99,7 +99,7 @@ fn values_in_an_any() {
 
 fn in_an_any<T: Typed + Encode + for<'a> Decode<'a>>(octets: fn(u16) -> Vec<u8>, levels: u16) {
     let arena = Arena::new();
-    let mut decode = |levels, limit| {
+    let decode = |levels, limit| {
         let octets = octets(levels);
         Any::decode_value(&T::type_code(), &mut decoder(&octets, &arena, limit))
     };

@@ -149,7 +149,7 @@ pub fn type_codes(exchange: &ExchangeRef) -> Result<(), String> {
 /// Puts a value into an `any` of its base, as `rotate_any` passes it on.
 pub fn any_derived(exchange: &ExchangeRef) -> Result<(), String> {
     let [a, b, c] = [1, 2, 3].map(|id| Some(special(id, None, Some(chain(id)))));
-    let anys = [&a, &b, &c].map(|value| any(value));
+    let anys = [&a, &b, &c].map(any);
     let mut inout = anys[1].clone();
     let (result, d) = exchange
         .rotate_any(&anys[0], &mut inout, &anys[2])
