@@ -3,7 +3,7 @@
 mod value;
 mod view;
 
-use alloc::vec::Vec;
+use alloc::{string::String, vec::Vec};
 use core::fmt;
 
 use punctual_cdr::{CdrError, CdrErrorKind, CharSet, Decode, Decoder, Encode, Encoder, Endian};
@@ -29,15 +29,18 @@ use crate::{AnyError, Enclosing, Kind, TypeCode, Typed, walk};
 /// assert_eq!(error.to_string(), "the any holds string, not long; compare `type_code()` first");
 /// # Ok::<(), punctual_any::AnyError>(())
 /// ```
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Any {
     pub(crate) type_code: TypeCode,
-    /// The encoded value, in the byte order of this machine.
+    /// The encoded value.
     pub(crate) octets: Vec<u8>,
     /// Offset of the value in the octets: alignment counts from their start.
     pub(crate) start: u8,
     /// Code set of the text in the value: UTF-8, unless a `char` in it takes more than one octet there.
     pub(crate) char_set: CharSet,
+    /// Byte order of the octets: that of this machine, unless the types of values in it are not known.
+    pub(crate) endian: Endian,
+    pub(crate) values: walk::Values,
 }
 
 impl Any {
@@ -49,14 +52,18 @@ impl Any {
     pub fn new<T: Typed + Encode + ?Sized>(value: &T) -> Result<Self, AnyError> {
         let type_code = T::type_code();
         let is_exception = type_code.kind()? == Kind::Except;
-        let id = is_exception.then(|| type_code.view().id()).transpose()?;
+        let id = is_exception
+            .then(|| type_code.view().id().map(String::from))
+            .transpose()?;
         let mut any = Self::default();
-        any.encode_with(&CharSet::ALL, |encoder| {
+        let encode = |encoder: &mut Encoder<'_>| {
             // As in a reply: which exception it is precedes its members.
-            id.map_or(Ok(()), |id| id.encode(encoder))?;
+            id.as_ref().map_or(Ok(()), |id| id.encode(encoder))?;
             value.encode(encoder)
-        })?;
+        };
+        any.encode_with(&CharSet::ALL, encode)?;
         any.type_code = type_code;
+        any.examine_values(encode)?;
         Ok(any)
     }
 
@@ -69,8 +76,9 @@ impl Any {
         any.encode_with(&CharSet::ALL, |encoder| value.encode(encoder))?;
         let mut decoder = any.decoder();
         let read = walk::skip(&type_code.view(), &mut decoder);
-        if read.is_err() || decoder.remaining() > 0 {
-            return Err(AnyError::NotOfType(type_code.kind()?));
+        match read {
+            Ok(passed) if decoder.remaining() == 0 => any.values = passed.values,
+            _ => return Err(AnyError::NotOfType(type_code.kind()?)),
         }
         any.type_code = type_code;
         Ok(any)
@@ -92,13 +100,14 @@ impl Any {
     /// ```
     pub fn from_value(type_code: TypeCode, value: &Value) -> Result<Self, AnyError> {
         let mut any = Self::default();
-        any.encode_with(&CharSet::ALL, |encoder| {
-            match value.encode(&type_code.view(), encoder) {
-                Err(AnyError::Malformed(error)) => Err(error),
-                ended => Ok(ended),
-            }
-        })??;
-        any.type_code = type_code;
+        let code = type_code.view();
+        let encode = |encoder: &mut Encoder<'_>| match value.encode(&code, encoder) {
+            Err(AnyError::Malformed(error)) => Err(error),
+            ended => Ok(ended),
+        };
+        any.encode_with(&CharSet::ALL, encode)??;
+        any.type_code = type_code.clone();
+        any.examine_values(encode)?;
         Ok(any)
     }
 
@@ -163,7 +172,7 @@ impl Any {
     pub fn decode_exception(of: &TypeCode, decoder: &mut Decoder<'_>) -> Result<Self, CdrError> {
         let start = decoder.position();
         let mut members = decoder.clone();
-        walk::skip_members(&of.view(), &mut members)?;
+        let passed = walk::skip_members(&of.view(), &mut members)?;
         decoder.reserve(members.position() - start)?;
         let mut any = Self::default();
         let end = any.encode_with(&[decoder.char_set()], |encoder| {
@@ -173,6 +182,7 @@ impl Any {
             Ok(members)
         })?;
         *decoder = end;
+        any.values = passed.values;
         any.type_code = of.clone();
         Ok(any)
     }
@@ -184,6 +194,7 @@ impl Any {
             place: self.decoder().at(self.start.into()).place(),
             octets: &self.octets[self.start.into()..],
             passed: walk::Passed {
+                values: self.values,
                 has_wide_char: self.char_set != CharSet::Utf8,
                 ..walk::Passed::default()
             },
@@ -209,6 +220,7 @@ impl Any {
         self.type_code = TypeCode::default();
         self.octets.clear();
         self.start = 0;
+        (self.endian, self.values) = (Endian::NATIVE, walk::Values::default());
     }
 
     /// Encodes the value in UTF-8, or else in the first of these code sets that has its characters.
@@ -217,12 +229,19 @@ impl Any {
         others: &[CharSet],
         mut encode: impl FnMut(&mut Encoder<'_>) -> Result<T, CdrError>,
     ) -> Result<T, CdrError> {
-        self.start = 0;
+        (self.start, self.endian) = (0, Endian::NATIVE);
         let mut others = others.iter();
         self.char_set = CharSet::Utf8;
         loop {
             self.octets.clear();
-            match encode(&mut self.encoder()) {
+            let mut encoder = self.encoder();
+            let ended = encode(&mut encoder);
+            let are_there = encoder.has_values();
+            self.values = walk::Values {
+                are_there,
+                ..walk::Values::default()
+            };
+            match ended {
                 Err(error) if error.kind == CdrErrorKind::TextNotInCodeSet => match others.next() {
                     Some(other) => self.char_set = *other,
                     None => return Err(error),
@@ -232,14 +251,51 @@ impl Any {
         }
     }
 
+    /// Finds out whether there are values of other types than the type code describes, and whether such a
+    /// value, which `encode` appends, has text whose octets depend on the code set.
+    fn examine_values<T>(
+        &mut self,
+        encode: impl Fn(&mut Encoder<'_>) -> Result<T, CdrError>,
+    ) -> Result<(), CdrError> {
+        if !self.values.are_there {
+            return Ok(());
+        }
+        self.values = walk::skip(&self.type_code.view(), &mut self.decoder())?.values;
+        if self.values.has_unknown {
+            // The most different form: a message of GIOP 1.1, in a code set of one octet for each character.
+            let mut octets = Vec::from(*b"GIOP\x01\x01\0\0\0\0\0\0\0\0\0\0");
+            let start = octets.len();
+            let encoder = Encoder::resume(&mut octets, self.endian).with_char_set(CharSet::Latin1);
+            let encoded = encode(&mut encoder.with_chunks_of_derived());
+            self.values.has_no_text = encoded.is_ok() && octets[start..] == self.octets;
+        }
+        Ok(())
+    }
+
     fn encoder(&mut self) -> Encoder<'_> {
-        let encoder = Encoder::new(&mut self.octets, Endian::NATIVE).with_char_set(self.char_set);
-        encoder.without_header()
+        let encoder = Encoder::new(&mut self.octets, self.endian).with_char_set(self.char_set);
+        // The limit of nesting is that of the messages in which it travels.
+        let encoder = encoder.with_nesting_limit(Decoder::MAX_NESTING_LIMIT);
+        encoder.with_chunks_of_derived().without_header()
     }
 
     fn decoder(&self) -> Decoder<'_> {
-        let decoder = Decoder::new(&self.octets, Endian::NATIVE).with_char_set(self.char_set);
+        let decoder = Decoder::new(&self.octets, self.endian).with_char_set(self.char_set);
+        let decoder = decoder.with_nesting_limit(Decoder::MAX_NESTING_LIMIT);
         decoder.without_header()
+    }
+}
+
+impl Default for Any {
+    fn default() -> Self {
+        Self {
+            type_code: TypeCode::default(),
+            octets: Vec::new(),
+            start: 0,
+            char_set: CharSet::default(),
+            endian: Endian::NATIVE,
+            values: walk::Values::default(),
+        }
     }
 }
 

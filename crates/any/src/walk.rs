@@ -1,9 +1,10 @@
 //! Passing over, or copying, an encoded value as its type code describes it.
 
-use alloc::vec::Vec;
+use alloc::{sync::Arc, vec::Vec};
 
 use punctual_cdr::{
-    CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, LongDouble, Text, ValueTag, WChar, WString,
+    CdrError, CdrErrorKind, CopiedOctets, Decode, Decoder, Encode, Encoder, LongDouble, Text, ValueFactory,
+    ValueHeader, ValueTag, WChar, WString,
 };
 
 use crate::{
@@ -23,18 +24,35 @@ pub(crate) fn skip(code: &TypeCodeView<'_>, from: &mut Decoder<'_>) -> Result<Pa
     Ok(walk.passed)
 }
 
+/// Passes over the members of an exception whose id has been decoded.
+pub(crate) fn skip_members(code: &TypeCodeView<'_>, from: &mut Decoder<'_>) -> Result<Passed, CdrError> {
+    let mut walk = Walk::new(code, from);
+    walk.members(code, from, &mut None)?;
+    Ok(walk.passed)
+}
+
 /// Findings about a value that was passed over.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Passed {
     /// The octets mean something in their message only: they refer to some before them, or have the form of
     /// GIOP 1.1.
     pub(crate) refers_outside: bool,
-    /// A value is of another type than the type code describes: it cannot be copied part by part.
-    pub(crate) is_opaque: bool,
+    pub(crate) values: Values,
     /// There are values of `wchar` or `wstring`.
     pub(crate) has_wide_text: bool,
     /// A `char` is not ASCII, and so takes more than one octet in UTF-8.
     pub(crate) has_wide_char: bool,
+}
+
+/// Findings about the values of value types in a value.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Values {
+    /// There are some: they have another form inside of a chunked value.
+    pub(crate) are_there: bool,
+    /// One is of another type than the type code describes: it cannot be copied part by part.
+    pub(crate) has_unknown: bool,
+    /// The octets are the same in each code set and version of GIOP, what is not known included.
+    pub(crate) has_no_text: bool,
 }
 
 /// Copies the value at the decoder's position, to another byte order, alignment or code set.
@@ -46,9 +64,19 @@ pub(crate) fn copy(
     Walk::new(code, from).value(code, from, &mut Some(to))
 }
 
-/// Passes over the members of an exception whose id has been decoded.
-pub(crate) fn skip_members(code: &TypeCodeView<'_>, from: &mut Decoder<'_>) -> Result<(), CdrError> {
-    Walk::new(code, from).members(code, from, &mut None)
+/// Copies the value as [`copy`] does, knowing what was found out about its values of value types. Unless it
+/// must be whole, they may be truncated.
+pub(crate) fn copy_known(
+    code: &TypeCodeView<'_>,
+    values: Values,
+    must_be_whole: bool,
+    from: &mut Decoder<'_>,
+    to: &mut Encoder<'_>,
+) -> Result<(), CdrError> {
+    let mut walk = Walk::new(code, from);
+    walk.may_truncate = !must_be_whole;
+    walk.passed.values = values;
+    walk.value(code, from, &mut Some(to))
 }
 
 /// Copies the members of an exception whose id has been decoded.
@@ -70,6 +98,9 @@ struct Walk {
     depth: u16,
     /// Positions of values of value types, ascending, and those of their copies.
     values: Vec<(usize, usize)>,
+    /// Values of unknown types, ascending.
+    unknown: Vec<CopiedOctets>,
+    may_truncate: bool,
     passed: Passed,
 }
 
@@ -98,6 +129,8 @@ impl Walk {
             start: from.position(),
             depth: 0,
             values: Vec::new(),
+            unknown: Vec::new(),
+            may_truncate: true,
             passed: Passed::default(),
         }
     }
@@ -128,7 +161,7 @@ impl Walk {
             _ => OCTETS_PER_LEAF,
         };
         self.count_as(memory, 1, from)?;
-        if self.depth > MAX_DEPTH {
+        if self.depth > from.nesting_left() {
             return Err(from.error(CdrErrorKind::NestingTooDeep));
         }
         self.depth += 1;
@@ -179,7 +212,7 @@ impl Walk {
                 let (digits, _) = code.digits_and_scale()?;
                 copy_octets(usize::from(digits) / 2 + 1, from, to)
             }
-            Kind::Value | Kind::ValueBox | Kind::Event => self.shared(code, from, to),
+            Kind::Value | Kind::ValueBox | Kind::Event => self.shared(Some(code), from, to),
             Kind::WChar => {
                 self.passed.has_wide_text = true;
                 self.passed.refers_outside |= from.has_fixed_wide_form();
@@ -188,7 +221,7 @@ impl Walk {
             Kind::WString => self.wide_string(code, from, to),
             Kind::AbstractInterface => match pass_flag(from, to)? {
                 true => reference(from, to),
-                false => null(from, to),
+                false => self.shared(None, from, to),
             },
             Kind::Native | Kind::LocalInterface => Err(from.error(CdrErrorKind::TypeUnsupported)),
         }
@@ -207,19 +240,20 @@ impl Walk {
         expect_within_bound(code, || characters, from)
     }
 
-    /// A value of a value type, null, or one that was there before.
+    /// A value of a value type, null, or one that was there before. Of which type the values of an abstract
+    /// interface are, no type code describes.
     fn shared(
         &mut self,
-        code: &TypeCodeView<'_>,
+        code: Option<&TypeCodeView<'_>>,
         from: &mut Decoder<'_>,
         to: &mut Target<'_, '_>,
     ) -> Result<(), CdrError> {
+        self.passed.values.are_there = true;
         let unsupported = from.error(CdrErrorKind::TypeUnsupported);
         let header = match from.value_tag()? {
             ValueTag::Null => return to.as_mut().map_or(Ok(()), |to| to.null_value()),
             ValueTag::Earlier(position) => {
-                let index = self.values.binary_search_by_key(&position, |(at, _)| *at);
-                let (_, copy) = self.values[index.map_err(|_| unsupported)?];
+                let copy = self.copy_at(position).ok_or(unsupported)?;
                 return to.as_mut().map_or(Ok(()), |to| to.value_at(copy));
             }
             ValueTag::Value(header) => header,
@@ -233,26 +267,100 @@ impl Walk {
         let index = self.values.len();
         self.values.push((header.position, 0));
         self.passed.refers_outside |= header.refers_to < self.start;
-        let is_custom = code.kind()? != Kind::ValueBox && code.value()?.is_custom;
-        let is_described = header.ids.first().is_none_or(|id| code.has_id(id)) && !is_custom;
-        self.passed.is_opaque |= !is_described;
-        let Some(to) = to else {
-            if !is_described && !header.is_chunked {
-                return Err(unsupported);
-            }
-            return from.value_state(&header, !is_described, |from| match is_described {
-                true => self.state(code, from, &mut None),
-                false => Ok(()),
-            });
+        let described = match code {
+            Some(code) if code.kind()? == Kind::ValueBox || !code.value()?.is_custom => Some(code),
+            _ => None,
         };
-        if !is_described {
-            return Err(unsupported);
+        // Those that may be truncated have the described type behind their own.
+        let left_out = match header.ids.len() {
+            0 => Some(0),
+            _ => header
+                .ids
+                .iter()
+                .position(|id| described.is_some_and(|code| code.has_id(id))),
+        };
+        let (Some(code), Some(left_out)) = (described, left_out) else {
+            return self.unknown(index, header, from, to, unsupported);
+        };
+        if left_out > 0 {
+            let before = from.clone();
+            match self.unknown(index, header.clone(), from, to, unsupported) {
+                Err(error) if error == unsupported && self.may_truncate && header.is_chunked => {
+                    *from = before
+                }
+                ended => return ended,
+            }
         }
-        let ids = header.ids.iter().filter_map(|id| str::from_utf8(id).ok());
+        let Some(to) = to else {
+            return from.value_state(&header, false, |from| self.state(code, from, &mut None));
+        };
+        let ids = header.ids[left_out..]
+            .iter()
+            .filter_map(|id| str::from_utf8(id).ok());
         let ids: Vec<_> = ids.collect();
         to.value(None, &ids, header.is_chunked, |to, copy| {
             self.values[index].1 = copy;
-            from.value_state(&header, false, |from| self.state(code, from, &mut Some(to)))
+            let is_truncated = left_out > 0;
+            from.value_state(&header, is_truncated, |from| {
+                self.state(code, from, &mut Some(to))
+            })
+        })
+    }
+
+    /// The position of the copy of an earlier value.
+    fn copy_at(&self, position: usize) -> Option<usize> {
+        match self.values.binary_search_by_key(&position, |(at, _)| *at) {
+            Ok(index) => Some(self.values[index].1),
+            // In a state that was copied as it is.
+            Err(_) => CopiedOctets::find(&self.unknown, position),
+        }
+    }
+
+    /// A value whose state no type code describes, as octets. One without chunks ends where its factory
+    /// finds its end.
+    fn unknown<'a>(
+        &mut self,
+        index: usize,
+        header: ValueHeader<'a>,
+        from: &mut Decoder<'a>,
+        to: &mut Target<'_, '_>,
+        unsupported: CdrError,
+    ) -> Result<(), CdrError> {
+        self.passed.values.has_unknown = true;
+        self.passed.refers_outside |= from.has_fixed_wide_form();
+        let id = header.ids.first();
+        let factory = id.and_then(|id| from.context()?.value_factory(id));
+        if let (Some(to), Some(factory), false) = (&mut *to, factory, header.is_chunked) {
+            return self.registered(index, &header, factory, from, to);
+        }
+        // Where it ends is known to the ORB only that has received it.
+        self.passed.refers_outside |= !header.is_chunked;
+        let value = from.unknown_value(header, factory)?;
+        let copied = match to {
+            Some(to) => to.unknown_value(&value, &self.unknown, self.passed.values.has_no_text)?,
+            None => Some(value.in_place()),
+        };
+        let copied = copied.ok_or(unsupported)?;
+        self.values[index].1 = copied[0].tag;
+        self.unknown.extend(copied);
+        Ok(())
+    }
+
+    /// Copies a value of a registered type, with chunks.
+    fn registered(
+        &mut self,
+        index: usize,
+        header: &ValueHeader<'_>,
+        factory: &ValueFactory,
+        from: &mut Decoder<'_>,
+        to: &mut Encoder<'_>,
+    ) -> Result<(), CdrError> {
+        let object = from.known_value(header.position, |from| {
+            from.value_state(header, false, factory.decode)
+        })?;
+        to.value(Some(Arc::clone(&object) as _), object.ids(), true, |to, copy| {
+            self.values[index].1 = copy;
+            object.encode_state(to)
         })
     }
 
@@ -266,7 +374,7 @@ impl Walk {
         if code.kind()? == Kind::ValueBox {
             return self.value(&code.content()?, from, to);
         }
-        if self.depth > MAX_DEPTH {
+        if self.depth > from.nesting_left() {
             return Err(from.error(CdrErrorKind::NestingTooDeep));
         }
         let mut value = code.value()?;
@@ -419,14 +527,6 @@ fn pass_flag(from: &mut Decoder<'_>, to: &mut Target<'_, '_>) -> Result<bool, Cd
         flag.encode(to)?;
     }
     Ok(flag)
-}
-
-/// The null value; of which types others are, the type code of an abstract interface does not say.
-fn null(from: &mut Decoder<'_>, to: &mut Target<'_, '_>) -> Result<(), CdrError> {
-    match from.value_tag()? {
-        ValueTag::Null => to.as_mut().map_or(Ok(()), |to| to.null_value()),
-        _ => Err(from.error(CdrErrorKind::TypeUnsupported)),
-    }
 }
 
 fn type_code<'a>(from: &mut Decoder<'a>, to: &mut Target<'_, '_>) -> Result<TypeCodeView<'a>, CdrError> {

@@ -2,6 +2,7 @@
 
 mod context;
 pub(crate) mod growth;
+mod unknown_value;
 mod value_header;
 mod values;
 
@@ -9,6 +10,8 @@ use alloc::{boxed::Box, rc::Rc, vec::Vec};
 use core::array;
 
 pub use self::context::{DecodeContext, ValueFactory};
+pub(crate) use self::unknown_value::Segment;
+pub use self::unknown_value::UnknownValue;
 pub use self::value_header::{ValueHeader, ValueTag};
 use self::values::Received;
 use crate::{Arena, CdrError, CdrErrorKind, CharSet, CodeSets, Encoder, Endian};
@@ -181,6 +184,9 @@ impl<'a> Decoder<'a> {
     /// Default of [`Self::with_nesting_limit`].
     pub const DEFAULT_NESTING_LIMIT: u16 = Encoder::DEFAULT_NESTING_LIMIT;
 
+    /// Highest of [`Self::with_nesting_limit`].
+    pub const MAX_NESTING_LIMIT: u16 = Encoder::MAX_NESTING_LIMIT;
+
     /// Default of [`Self::with_decoded_limit`]: 64 MiB.
     pub const DEFAULT_DECODED_LIMIT: usize = 64 << 20;
 
@@ -235,9 +241,9 @@ impl<'a> Decoder<'a> {
         self
     }
 
-    /// Sets the maximal nesting depth of values of recursive types.
+    /// Sets the maximal nesting depth of values of recursive types, up to [`Self::MAX_NESTING_LIMIT`].
     pub fn with_nesting_limit(mut self, limit: u16) -> Self {
-        self.place.depth_left = limit;
+        self.place.depth_left = limit.min(Self::MAX_NESTING_LIMIT);
         self
     }
 
@@ -259,6 +265,12 @@ impl<'a> Decoder<'a> {
     pub fn at(mut self, position: usize) -> Self {
         self.place.at = position;
         self
+    }
+
+    /// Returns how many more levels of values may be nested here.
+    #[doc(hidden)]
+    pub fn nesting_left(&self) -> u16 {
+        self.place.depth_left
     }
 
     /// Returns the value set by [`Self::with_context`].

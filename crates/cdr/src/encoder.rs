@@ -1,5 +1,6 @@
 //! Encoding of values.
 
+mod unknown_values;
 mod values;
 
 use alloc::{boxed::Box, vec::Vec};
@@ -78,6 +79,8 @@ pub struct Encoder<'b> {
     code_sets: CodeSets,
     /// The octets are a message if they begin like one.
     may_be_message: bool,
+    /// Values of other types than the declared one have chunks, so that their ends can be found.
+    chunks_derived: bool,
     /// Once it has a value type.
     values: Option<Box<EncodedValues>>,
 }
@@ -85,6 +88,9 @@ pub struct Encoder<'b> {
 impl<'b> Encoder<'b> {
     /// Default of [`Self::with_nesting_limit`].
     pub const DEFAULT_NESTING_LIMIT: u16 = 64;
+
+    /// Highest of [`Self::with_nesting_limit`]: so many levels need 2 MiB of stack at most.
+    pub const MAX_NESTING_LIMIT: u16 = 512;
 
     /// Creates an encoder at the end of `buffer`. Alignment counts from there, the size is unlimited, and
     /// text is in ISO-8859-1: the code set of peers that have negotiated none.
@@ -98,6 +104,7 @@ impl<'b> Encoder<'b> {
             endian,
             code_sets: CodeSets::from(CharSet::Latin1),
             may_be_message: true,
+            chunks_derived: false,
             values: None,
         }
     }
@@ -113,6 +120,7 @@ impl<'b> Encoder<'b> {
             endian,
             code_sets: CodeSets::from(CharSet::Latin1),
             may_be_message: true,
+            chunks_derived: false,
             values: None,
         }
     }
@@ -124,6 +132,14 @@ impl<'b> Encoder<'b> {
         self
     }
 
+    /// Sends values of other types than the declared one in chunks, as in an `any`: who does not know the
+    /// type can pass over the value.
+    #[doc(hidden)]
+    pub fn with_chunks_of_derived(mut self) -> Self {
+        self.chunks_derived = true;
+        self
+    }
+
     /// Limits the message to `limit` octets.
     pub fn with_limit(mut self, limit: usize) -> Self {
         self.limit = limit;
@@ -131,9 +147,9 @@ impl<'b> Encoder<'b> {
     }
 
     /// Limits the depth of values (value types) that contain each other; default
-    /// [`Self::DEFAULT_NESTING_LIMIT`].
+    /// [`Self::DEFAULT_NESTING_LIMIT`], at most [`Self::MAX_NESTING_LIMIT`].
     pub fn with_nesting_limit(mut self, limit: u16) -> Self {
-        self.nesting_limit = limit;
+        self.nesting_limit = limit.min(Self::MAX_NESTING_LIMIT);
         self
     }
 
@@ -265,6 +281,7 @@ impl<'b> Encoder<'b> {
             endian: self.endian,
             code_sets: self.code_sets,
             may_be_message: false,
+            chunks_derived: self.chunks_derived,
             values: None,
         })
     }

@@ -49,7 +49,7 @@ pub use array::{boxed_array, filled_array};
 pub use bits::{pack_bits, unpack_bits};
 pub use bounded::{BoundedMap, BoundedSeq, BoundedSlice, BoundedStr, BoundedString, TooLong};
 pub use char_set::{CharSet, CodeSets, WideCharSet};
-pub use decoder::{Decode, DecodeContext, Decoder, Place, ValueFactory, ValueHeader, ValueTag};
+pub use decoder::{Decode, DecodeContext, Decoder, Place, UnknownValue, ValueFactory, ValueHeader, ValueTag};
 pub use encapsulation::{decode_encapsulation, encode_encapsulation};
 pub use encoder::{Encode, Encoder};
 pub use endian::Endian;
@@ -60,7 +60,9 @@ pub use large::boxed;
 pub use primitive::LongDouble;
 pub use reference::{FromIor, HasIor};
 pub use text::Text;
-pub use value::{Abstract, AbstractInterface, CustomMarshal, Inherits, Shared, ValueObject, ValueType};
+pub use value::{
+    Abstract, AbstractInterface, CopiedOctets, CustomMarshal, Inherits, Shared, ValueObject, ValueType,
+};
 pub use wide::{WChar, WString};
 
 /// Memory for decoded values that cannot be lent from the message itself. Reset it after each message.

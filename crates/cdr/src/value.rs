@@ -4,11 +4,13 @@
 //! peer could otherwise leave memory behind with each message, because nothing would ever release them.
 
 mod abstract_interface;
+mod copied_octets;
 mod object;
 mod shared;
 pub(crate) mod tags;
 
 pub use abstract_interface::{Abstract, AbstractInterface};
+pub use copied_octets::CopiedOctets;
 pub use object::ValueObject;
 pub use shared::{CustomMarshal, Inherits, Shared, ValueType};
 

@@ -259,7 +259,7 @@ fn marked_units<'a>(
 impl Encoder<'_> {
     /// Returns whether wide text has the form of GIOP 1.1, as the header of the message states.
     pub fn has_fixed_wide_form(&self) -> bool {
-        is_before_1_2(self.message())
+        is_giop_1_1(self.message())
     }
 
     /// Fails if the message, or the peer that it is for, cannot have wide text: CORBA 3.3 part 2, 7.10.2.6
@@ -277,7 +277,7 @@ impl Encoder<'_> {
 impl Decoder<'_> {
     /// Returns whether wide text has the form of GIOP 1.1, as the header of the message states.
     pub fn has_fixed_wide_form(&self) -> bool {
-        is_before_1_2(self.message())
+        is_giop_1_1(self.message())
     }
 
     /// Fails if the message cannot have wide text, or has it in an unknown code set.
@@ -300,8 +300,9 @@ fn refused_by_version(message: &[u8]) -> Option<CdrErrorKind> {
     }
 }
 
-fn is_before_1_2(message: &[u8]) -> bool {
-    matches!(message, [b'G', b'I', b'O', b'P', 1, 0 | 1, ..])
+/// GIOP 1.0 has no wide text.
+fn is_giop_1_1(message: &[u8]) -> bool {
+    matches!(message, [b'G', b'I', b'O', b'P', 1, 1, ..])
 }
 
 #[cfg(test)]

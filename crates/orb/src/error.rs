@@ -172,6 +172,13 @@ pub enum OrbError {
     /// A reference to the object cannot be created.
     #[error("cannot create a reference to the object: {0}")]
     Reference(SystemException),
+    /// `Limits::max_nesting` is above what the stack of a thread may be used for (BAD_PARAM).
+    #[error(
+        "`Limits::max_nesting` is {0}, at most {most} are possible; values nested more deeply, such as long linked lists, \
+         are better sent as sequences",
+        most = punctual_cdr::Decoder::MAX_NESTING_LIMIT
+    )]
+    NestingLimit(u16),
     /// The queue limits leave no room for a request (BAD_PARAM).
     #[error(
         "a request queue needs room for at least one request: set both limits of `QueueLimits` above 0 (unlimited queues, \
@@ -271,7 +278,9 @@ impl OrbError {
             Self::Reference(exception) => return *exception,
             Self::AdapterAlreadyExists(_) => (Kind::BadInvOrder, Minor::NONE),
             Self::Address(_) | Self::AdapterName(_) | Self::ThreadPool(_) => (Kind::BadParam, Minor::NONE),
-            Self::InvalidThreadPool | Self::QueueWithoutRoom => (Kind::BadParam, Minor::NONE),
+            Self::InvalidThreadPool | Self::QueueWithoutRoom | Self::NestingLimit(_) => {
+                (Kind::BadParam, Minor::NONE)
+            }
             Self::KeyTooLong { .. } => (Kind::ImpLimit, Minor::NONE),
             Self::Priority(_) | Self::WrongInterface { .. } => (Kind::BadParam, Minor::NONE),
         };

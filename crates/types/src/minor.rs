@@ -316,8 +316,9 @@ table! {
     TYPE_CODE_INVALID = 102, BadTypecode,
         "a type code is malformed, or describes a value without end; check the program that has built it";
     TYPE_UNSUPPORTED = 103, NoImplement,
-        "this form of a value is not supported; send neither local objects nor values that their type code \
-         does not describe in an `any`, and no text that is split between chunks of a value in a reply";
+        "this form of a value is not supported; send no local objects in an `any`, declare value types that \
+         their type code does not describe as truncatable or register them (`OrbBuilder::value_type`), and \
+         send no text that is split between chunks of a value in a reply";
     VALUE_CYCLIC = 104, NoImplement,
         "values refer to each other in a circle, which nothing would ever release; send an id instead of \
          the reference that closes the circle";

@@ -140,7 +140,7 @@ impl Lowering<'_> {
                 DefinitionKind::ValueType(_) | DefinitionKind::ValueBox(_) => {
                     Shape::Value(self.state_shape(definition))
                 }
-                DefinitionKind::Native => Shape::Native,
+                DefinitionKind::Native(_) => Shape::Native,
                 other => unreachable!("refused before: {other:?}"),
             };
             self.model.types.push(NamedType {
@@ -209,8 +209,10 @@ impl Lowering<'_> {
                 Item::Value(Box::new(self.value_type(definition, item, names)))
             }
             DefinitionKind::ValueBox(item) => Item::Value(Box::new(self.value_box(definition, item, names))),
-            DefinitionKind::Native if self.specification.is_type_code(definition) => return Vec::new(),
-            DefinitionKind::Native => Item::Native(Native {
+            DefinitionKind::Native(item) if self.specification.is_type_code(definition) => {
+                return Vec::from_iter(self.inner(definition, &names, &item.nested));
+            }
+            DefinitionKind::Native(_) => Item::Native(Native {
                 docs: docs(definition, "native"),
                 name: names.name,
             }),

@@ -97,7 +97,7 @@ pub enum DefinitionKind {
     /// `exception`
     Exception(Exception),
     /// `native`
-    Native,
+    Native(Native),
     /// `valuetype` with state, abstract ones too
     ValueType(ValueType),
     /// `valuetype` that boxes one type
@@ -143,6 +143,14 @@ pub enum InterfaceFlavour {
     Abstract,
     /// `local interface`
     Local,
+}
+
+/// A `native` type.
+#[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Native {
+    /// Exceptions declared inside; only `CORBA::TypeCode` has them.
+    pub nested: Vec<DefinitionId>,
 }
 
 /// An operation.

@@ -28,7 +28,8 @@ use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::findings::Findings;
 use crate::hir::{
-    Accepted, Constant, Definition, DefinitionId, DefinitionKind, Module, ScopedName, Specification, Type,
+    Accepted, Constant, Definition, DefinitionId, DefinitionKind, Module, Native, ScopedName, Specification,
+    Type,
 };
 use crate::token::Event;
 use extent::Extent;
@@ -145,7 +146,7 @@ impl Resolver<'_> {
             ast::DefinitionKind::Exception { name, members, end } => self.exception(name, members, *end, doc),
             ast::DefinitionKind::Native(name) => {
                 if !self.declare_orb_type(name, None, doc) {
-                    self.define(name, DefinitionKind::Native, doc);
+                    self.define(name, DefinitionKind::Native(Native::default()), doc);
                 }
             }
             ast::DefinitionKind::Operation(operation) => self.operation(operation, doc),
@@ -230,12 +231,12 @@ impl Resolver<'_> {
             DefinitionKind::Exception(exception) => exception.nested.push(id),
             DefinitionKind::ValueBox(boxed) => boxed.nested.push(id),
             DefinitionKind::Accepted(accepted) => accepted.members.push(id),
+            DefinitionKind::Native(native) => native.nested.push(id),
             DefinitionKind::Enum(_)
             | DefinitionKind::Bitmask(_)
             | DefinitionKind::Bitset(_)
             | DefinitionKind::Typedef(_)
-            | DefinitionKind::Constant(_)
-            | DefinitionKind::Native => {}
+            | DefinitionKind::Constant(_) => {}
         }
     }
 

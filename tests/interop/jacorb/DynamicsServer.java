@@ -60,6 +60,9 @@ public final class DynamicsServer {
                     throw error.getCause();
                 }
             }
+            if (values.length == 1) {
+                return values[0];
+            }
             var inout = values[1].getClass().getField("value");
             Object before = inout.get(values[1]);
             inout.set(values[1], values[2]);

@@ -16,6 +16,7 @@ static CORBA::ORB_var the_orb;
 
 class Node_i : public virtual OBV_Dynamics::Node, public virtual CORBA::DefaultValueRefCountBase {};
 class Special_i : public virtual OBV_Dynamics::Special, public virtual CORBA::DefaultValueRefCountBase {};
+class Board_i : public virtual OBV_Dynamics::Board, public virtual CORBA::DefaultValueRefCountBase {};
 
 template <class Base, class Value> class Factory : public Base
 {
@@ -50,6 +51,12 @@ template <class T> static T* copied(const T& value) { T* copy = new T; *copy = v
     if (!CORBA::is_nil(target_)) return target_->OP(a, b, c, d); \
     keep(a); keep(c); d = b; b = c; return a; \
   }
+#define ROTATE_COUNTED(OP, T, OUT) \
+  T##_ptr OP(T##_ptr a, T##_ptr& b, T##_ptr c, OUT d) \
+  { \
+    if (!CORBA::is_nil(target_)) return target_->OP(a, b, c, d); \
+    d = b; b = T::_duplicate(c); return T::_duplicate(a); \
+  }
 
 static omni_thread* ending;
 static void* end_soon(void*) { omni_thread::sleep(0, 200000000); the_orb->shutdown(false); return 0; }
@@ -64,6 +71,8 @@ public:
   ROTATE_VARIABLE(rotate_family, Family, Family_out)
   ROTATE_VALUE_TYPE(rotate_label, Label, Label_out)
   ROTATE_VALUE_TYPE(rotate_node, Node, Node_out)
+  ROTATE_COUNTED(rotate_figure, Figure, Figure_out)
+  ROTATE_COUNTED(rotate_type, CORBA::TypeCode, CORBA::TypeCode_OUT_arg)
 
   CORBA::WChar rotate_wchar(CORBA::WChar a, CORBA::WChar& b, CORBA::WChar c, CORBA::WChar& d)
   {
@@ -80,6 +89,17 @@ public:
   {
     if (!CORBA::is_nil(target_)) return target_->rotate_amount(a, b, c, d);
     d = b; b = c; return a;
+  }
+
+  Titled* echo_titled(Titled* value)
+  {
+    if (!CORBA::is_nil(target_)) return target_->echo_titled(value);
+    keep(value); return value;
+  }
+  CORBA::ValueBase* echo_base(CORBA::ValueBase* value)
+  {
+    if (!CORBA::is_nil(target_)) return target_->echo_base(value);
+    keep(value); return value;
   }
 
   char* property(const char* name, CORBA::Context_ptr context)
@@ -115,6 +135,7 @@ int main(int argc, char** argv)
     }
     if (file.empty()) { std::cerr << "usage: " << argv[0] << " --ior FILE [--proxy REFERENCE]\n"; return 2; }
     register_factory<Node_init, Node_i>("IDL:Dynamics/Node:1.0");
+    register_factory<CORBA::ValueFactoryBase, Board_i>("IDL:Dynamics/Board:1.0");
     register_factory<Special_init, Special_i>("IDL:Dynamics/Special:1.0");
 
     CORBA::Object_var object = the_orb->resolve_initial_references("RootPOA");

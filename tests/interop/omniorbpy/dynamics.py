@@ -18,6 +18,12 @@ class Exchange(Dynamics__POA.Exchange):
         self.orb = orb
         self.target = target
 
+    def echo_titled(self, value):
+        return value if self.target is None else self.target.echo_titled(value)
+
+    def echo_base(self, value):
+        return value if self.target is None else self.target.echo_base(value)
+
     def shutdown(self):
         threading.Timer(0.2, lambda: self.orb.shutdown(False)).start()
 
@@ -30,7 +36,7 @@ def rotating(name):
     return rotate
 
 
-for operation in ["any", "wchar", "wstring", "amount", "loaded", "label", "node", "family"]:
+for operation in ["any", "wchar", "wstring", "amount", "loaded", "label", "node", "family", "figure", "type"]:
     setattr(Exchange, "rotate_" + operation, rotating("rotate_" + operation))
 
 
@@ -38,6 +44,7 @@ def main():
     arguments = sys.argv[:]
     orb = CORBA.ORB_init(arguments, CORBA.ORB_ID)
     options = dict(zip(arguments[1::2], arguments[2::2]))
+    orb.register_value_factory("IDL:Dynamics/Board:1.0", lambda: Dynamics.Board(0))
     poa = orb.resolve_initial_references("RootPOA")
     poa._get_the_POAManager().activate()
     target = None

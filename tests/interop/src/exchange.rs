@@ -1,18 +1,29 @@
 //! Values that carry their type, are shared, or are wide: a servant of `Dynamics::Exchange`, and a client
 //! that checks such a server.
 
+mod undeclared;
+
 use std::{fmt::Debug, thread, time::Duration};
 
 use punctual::{
     Limits, Orb, OrbBuilder, SystemException, WChar, WString,
-    any::{Any, AnyView, Typed},
-    value::Shared,
+    any::{Any, AnyView, TypeCode, Typed},
+    value::{Abstract, Shared},
 };
 
-use crate::dynamics::{
-    Amount, Choice, Colour, Exchange, ExchangeRef, Family, Label, Loaded, Node, Point, Reading, Refused,
-    Special, Tree,
+use self::undeclared::{
+    abstract_values, any_circular, any_derived, any_figure, figure_references, figure_values, type_codes,
+    value_base,
 };
+use crate::{
+    dynamics::{
+        Amount, Board, Choice, Colour, Exchange, ExchangeRef, Family, FigureRef, Label, Loaded, Node, Point,
+        Reading, Refused, Special, Titled, Tree,
+    },
+    generated_dynamics::ValueBase,
+};
+
+type OneFigure = Option<Abstract<FigureRef>>;
 
 /// The servant.
 pub struct ExchangeServant {
@@ -49,12 +60,25 @@ impl Exchange for ExchangeServant {
         value
     });
     rotate!(rotate_family, &Family, Family, Clone::clone);
+    rotate!(rotate_figure, OneFigure, OneFigure, |value| value);
+    rotate!(rotate_type, &TypeCode, TypeCode, Clone::clone);
     rotate!(
         rotate_reading,
         Option<Shared<Reading>>,
         Option<Shared<Reading>>,
         |value| value
     );
+
+    fn echo_titled(&self, value: Option<Shared<Titled>>) -> Result<Option<Shared<Titled>>, SystemException> {
+        Ok(value)
+    }
+
+    fn echo_base(
+        &self,
+        value: Option<Shared<ValueBase>>,
+    ) -> Result<Option<Shared<ValueBase>>, SystemException> {
+        Ok(value)
+    }
 
     fn property(&self, name: &str) -> Result<String, SystemException> {
         let properties = self.orb.current().context_properties();
@@ -108,7 +132,8 @@ impl Drop for ExchangeServer {
 }
 
 fn orb(builder: OrbBuilder) -> Orb {
-    let builder = builder.listen("iiop://127.0.0.1:0");
+    // Values of it are in an `any` whose type code describes an abstract interface.
+    let builder = builder.listen("iiop://127.0.0.1:0").value_type::<Board>();
     let builder = builder
         .call_timeout(Duration::from_secs(20))
         .limits(Limits::default());
@@ -182,6 +207,14 @@ const CHECKS: &[(&str, Check)] = &[
     ("fixed", fixed),
     ("short_fixed", short_fixed),
     ("loaded", loaded),
+    ("any_derived", any_derived),
+    ("any_figure", any_figure),
+    ("any_circular", any_circular),
+    ("type_codes", type_codes),
+    ("figure_values", figure_values),
+    ("figure_references", figure_references),
+    ("abstract_values", abstract_values),
+    ("value_base", value_base),
     ("boxed", boxed),
     ("node", node),
     ("truncatable", truncatable),

@@ -4,8 +4,7 @@ use core::fmt;
 
 use alloc::{string::ToString, vec::Vec};
 use punctual_cdr::{
-    CdrError, CdrErrorKind, CharSet, Decode, DecodeContext, Decoder, Encode, Encoder, Endian, Place, Text,
-    WideCharSet,
+    CdrError, CharSet, Decode, DecodeContext, Decoder, Encode, Encoder, Endian, Place, Text, WideCharSet,
 };
 
 use super::{Any, Value};
@@ -35,6 +34,9 @@ pub struct AnyView<'a> {
     pub(super) passed: walk::Passed,
 }
 
+/// Repository id of the base of all interfaces.
+const OBJECT: &str = "IDL:omg.org/CORBA/Object:1.0";
+
 impl<'a> AnyView<'a> {
     /// Returns the type of the value.
     pub fn type_code(&self) -> TypeCodeView<'a> {
@@ -43,7 +45,17 @@ impl<'a> AnyView<'a> {
 
     /// Returns whether the value is of this type, typedefs aside.
     pub fn is<T: Typed>(&self) -> bool {
-        self.type_code.equivalent(&T::type_code().view())
+        self.holds(&T::type_code())
+    }
+
+    /// Returns whether a value of this type can be extracted; a reference to any object is an `Object`.
+    fn holds(&self, wanted: &TypeCode) -> bool {
+        let is_object =
+            |code: &TypeCodeView<'_>| code.kind() == Ok(Kind::ObjRef) && matches!(code.id(), Ok("" | OBJECT));
+        let is_reference =
+            |code: TypeCodeView<'_>| matches!(code.kind(), Ok(Kind::ObjRef | Kind::Component | Kind::Home));
+        self.type_code.equivalent(&wanted.view())
+            || is_object(&wanted.view()) && self.type_code.resolved().is_ok_and(is_reference)
     }
 
     /// Decodes the value; text and sequences may be lent from the message.
@@ -52,7 +64,7 @@ impl<'a> AnyView<'a> {
     /// The `any` holds another type, or its octets are malformed.
     pub fn get<T: Typed + Decode<'a>>(&self) -> Result<T, AnyError> {
         let wanted = T::type_code();
-        if !self.type_code.equivalent(&wanted.view()) {
+        if !self.holds(&wanted) {
             return Err(AnyError::OtherType {
                 held: self.type_code.to_string(),
                 wanted: wanted.to_string(),
@@ -125,30 +137,27 @@ impl<'c, 'a> Found<'c, 'a> {
         let value = decoder.clone();
         let passed = walk::skip(&type_code, decoder)?;
         let octets = decoder.passed(value.position());
-        let found = Self {
+        Ok(Self {
             type_code,
             value,
             octets,
             passed,
-        };
-        if passed.is_opaque && !found.has_form_of_copies() {
-            return Err(decoder.error(CdrErrorKind::TypeUnsupported));
-        }
-        Ok(found)
+        })
     }
 
-    /// Returns the code set of copies: UTF-8, if it represents each `char` in one octet.
-    fn char_set_of_copies(&self) -> CharSet {
-        if self.passed.has_wide_char {
-            self.value.char_set()
-        } else {
-            CharSet::Utf8
+    /// Returns the form of copies: that of this machine, and UTF-8 if it represents each `char` in one octet.
+    /// What is not known can only be copied as it is.
+    fn form_of_copies(&self) -> (Endian, CharSet) {
+        let walk::Passed {
+            values,
+            has_wide_char,
+            ..
+        } = self.passed;
+        match self.value.char_set() {
+            char_set if values.has_unknown => (self.value.endian(), char_set),
+            char_set if has_wide_char => (Endian::NATIVE, char_set),
+            _ => (Endian::NATIVE, CharSet::Utf8),
         }
-    }
-
-    fn has_form_of_copies(&self) -> bool {
-        let char_set = self.char_set_of_copies();
-        has_form(&self.value, self.octets, self.passed, Endian::NATIVE, char_set)
     }
 
     /// Copies it into an `any`, whose memory is reused. After an error, the `any` is empty.
@@ -164,9 +173,10 @@ impl<'c, 'a> Found<'c, 'a> {
         if self.type_code.whole() != Some(any.type_code.octets()) || self.type_code.endian() == Endian::Big {
             any.type_code = self.type_code.to_owned()?;
         }
-        any.char_set = self.char_set_of_copies();
+        (any.endian, any.char_set) = self.form_of_copies();
         any.octets.clear();
-        if self.has_form_of_copies() {
+        any.values = self.passed.values;
+        if has_form(&self.value, self.octets, self.passed, any.endian, any.char_set) {
             let start = self.value.position() % ALIGNMENT;
             any.start = start as u8;
             any.octets.resize(start, 0);
@@ -191,7 +201,7 @@ impl<'a> Found<'a, 'a> {
             let mut any = Any::default();
             self.copy_to(&mut any)?;
             self.octets = decoder.lend_copy(&any.octets)?;
-            let value = self.value.beginning_with(self.octets, Endian::NATIVE);
+            let value = self.value.beginning_with(self.octets, any.endian);
             self.value = value.with_char_set(any.char_set);
             self.passed.refers_outside = false;
         }
@@ -243,11 +253,17 @@ impl AnyView<'_> {
     /// Text is outside the code set of the encoder, or a value of a value type cannot be converted.
     pub fn encode_value(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
         let same_place = encoder.position() % ALIGNMENT == self.place.decoder().position() % ALIGNMENT;
-        let same_place = same_place && !encoder.has_fixed_wide_form() && self.is_accepted(encoder)?;
+        // Inside of a chunked value, others have chunks; and what is not known is copied in the same way
+        // wherever it is.
+        let values = self.passed.values;
+        let is_whole = !(values.has_unknown || values.are_there && encoder.is_in_chunk());
+        let same_place =
+            same_place && is_whole && !encoder.has_fixed_wide_form() && self.is_accepted(encoder)?;
         if same_place && self.has_form(encoder.endian(), encoder.char_set()) {
             return encoder.octets(self.octets);
         }
-        walk::copy(&self.type_code, &mut self.place.decoder(), encoder)
+        let mut value = self.place.decoder();
+        walk::copy_known(&self.type_code, values, false, &mut value, encoder)
     }
 
     /// Returns whether the peer accepts its wide text, if it has any.
@@ -279,18 +295,31 @@ impl fmt::Debug for AnyView<'_> {
 impl PartialEq for AnyView<'_> {
     /// Returns whether types and values are equal; numbers that are not numbers equal themselves here.
     fn eq(&self, other: &Self) -> bool {
+        let decoder = self.place.decoder();
+        let form = match self.passed.values.has_unknown {
+            true => (decoder.endian(), decoder.char_set()),
+            false => (Endian::NATIVE, CharSet::Utf8),
+        };
         self.type_code.equivalent(&other.type_code)
-            && (matches!((canonical(self), canonical(other)), (Ok(one), Ok(two)) if one == two)
+            && (matches!((canonical(self, form), canonical(other, form)), (Ok(one), Ok(two)) if one == two)
                 // Equivalent type codes inside may have different octets.
                 || matches!((self.value(), other.value()), (Ok(one), Ok(two)) if one == two))
     }
 }
 
-fn canonical(any: &AnyView<'_>) -> Result<Vec<u8>, CdrError> {
+/// The octets at the beginning of a message of this form.
+fn canonical(any: &AnyView<'_>, (endian, char_set): (Endian, CharSet)) -> Result<Vec<u8>, CdrError> {
     let mut octets = Vec::new();
-    let encoder = Encoder::new(&mut octets, Endian::Little).with_char_set(CharSet::Utf8);
+    let encoder = Encoder::new(&mut octets, endian).with_char_set(char_set);
     let mut encoder = encoder.without_header();
-    walk::copy(&any.type_code, &mut any.place.decoder(), &mut encoder)?;
+    let values = any.passed.values;
+    walk::copy_known(
+        &any.type_code,
+        values,
+        true,
+        &mut any.place.decoder(),
+        &mut encoder,
+    )?;
     Ok(octets)
 }
 

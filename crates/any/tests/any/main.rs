@@ -4,6 +4,7 @@ mod characters;
 mod codec;
 #[path = "../../../../fuzz/corpus.rs"]
 mod corpus;
+mod derived;
 mod fuzzed;
 mod hostile;
 mod round_trips;

@@ -29,7 +29,7 @@ pub enum ValueTag<'a> {
 }
 
 /// Header that precedes the state of a value.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ValueHeader<'a> {
     /// Position of the tag.
     pub position: usize,
@@ -39,6 +39,12 @@ pub struct ValueHeader<'a> {
     pub is_chunked: bool,
     /// Least position to which the header refers, its own if to none.
     pub refers_to: usize,
+    /// List of URLs of the code.
+    pub(crate) codebase: Option<&'a [u8]>,
+    /// Position of the ids, behind tag and URLs; that of the state if there are none.
+    pub(crate) ids_at: usize,
+    /// Whether a list of ids follows, even of one.
+    pub(crate) is_id_list: bool,
 }
 
 impl<'a> Decoder<'a> {
@@ -60,9 +66,14 @@ impl<'a> Decoder<'a> {
         }
         self.outside_chunks();
         let mut refers_to = position;
-        if tag & CODEBASE != 0 {
-            self.text_or_earlier(&mut refers_to)?;
-        }
+        let codebase = match tag & CODEBASE {
+            0 => None,
+            _ => Some(self.text_or_earlier(&mut refers_to)?),
+        };
+        let ids_at = match tag & ID_LIST {
+            0 => self.position(),
+            _ => self.position().next_multiple_of(4),
+        };
         let ids = match tag & ID_LIST {
             0 => Vec::new(),
             ONE_ID => Vec::from([self.repository_id(&mut refers_to)?]),
@@ -74,6 +85,9 @@ impl<'a> Decoder<'a> {
             ids,
             is_chunked: tag & CHUNKED != 0,
             refers_to,
+            codebase,
+            ids_at,
+            is_id_list: tag & ID_LIST == ID_LIST,
         }))
     }
 

@@ -9,7 +9,7 @@ use core::{
     fmt,
 };
 
-use super::value_header::ValueHeader;
+use super::value_header::{ValueHeader, ValueTag};
 use crate::{CdrError, CdrErrorKind, Decode, Decoder, ValueObject, value::tags::TAG};
 
 /// Shared state of the decoders of one message for its values.
@@ -38,6 +38,14 @@ impl fmt::Debug for Received<'_> {
     }
 }
 
+/// Finding in a state that is passed over.
+pub(super) enum Part<'a> {
+    /// A value, and the position behind its header.
+    Value(ValueHeader<'a>, usize),
+    /// Position of an end tag.
+    EndTag(usize),
+}
+
 /// Octets counted for a value, besides its state.
 const VALUE: usize = 128;
 
@@ -58,7 +66,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Chunked values around the present position.
-    fn level(&self) -> usize {
+    pub(super) fn level(&self) -> usize {
         self.values.as_ref().map_or(0, |received| received.level.get())
     }
 
@@ -172,14 +180,24 @@ impl<'a> Decoder<'a> {
         is_truncated: bool,
         read: impl FnOnce(&mut Self) -> Result<R, CdrError>,
     ) -> Result<R, CdrError> {
-        let level = self.level();
-        if !header.is_chunked {
-            // Inside of a chunked value, all are.
-            return match level {
-                0 => read(self),
-                _ => Err(self.error(CdrErrorKind::ValueMalformed)),
-            };
+        if header.is_chunked {
+            return self.chunked_state(&mut |_| (), is_truncated, read);
         }
+        // Inside of a chunked value, all are.
+        match self.level() {
+            0 => read(self),
+            _ => Err(self.error(CdrErrorKind::ValueMalformed)),
+        }
+    }
+
+    /// Reads a state in chunks. The values and end tags behind what is read are noted.
+    pub(super) fn chunked_state<R>(
+        &mut self,
+        note: &mut dyn FnMut(Part<'a>),
+        is_truncated: bool,
+        read: impl FnOnce(&mut Self) -> Result<R, CdrError>,
+    ) -> Result<R, CdrError> {
+        let level = self.level();
         let fragments = self.place.fragments;
         if level == 0 && !fragments.is_empty() {
             return Err(self.error(CdrErrorKind::TypeUnsupported));
@@ -187,7 +205,7 @@ impl<'a> Decoder<'a> {
         self.received().level.set(level + 1);
         self.between_chunks();
         let state = read(self).and_then(|state| {
-            self.end_of_chunks(level + 1, is_truncated)?;
+            self.end_of_chunks(level + 1, is_truncated, note)?;
             Ok(state)
         });
         self.outside_chunks();
@@ -197,7 +215,12 @@ impl<'a> Decoder<'a> {
     }
 
     /// Passes over chunks and values up to the end tag of the value at this level.
-    fn end_of_chunks(&mut self, level: usize, is_truncated: bool) -> Result<(), CdrError> {
+    fn end_of_chunks(
+        &mut self,
+        level: usize,
+        is_truncated: bool,
+        note: &mut dyn FnMut(Part<'a>),
+    ) -> Result<(), CdrError> {
         let malformed = self.error(CdrErrorKind::ValueMalformed);
         if self.remaining() > self.padding() && !is_truncated {
             return Err(malformed);
@@ -221,12 +244,16 @@ impl<'a> Decoder<'a> {
                     return Ok(());
                 }
                 u32::decode(self)?;
+                note(Part::EndTag(self.position() - 4));
                 if ended == level {
                     return Ok(());
                 }
                 inside = ended - 1;
             } else if tag >= TAG {
-                self.value_tag_outside()?;
+                // Values that are left out cannot be referred to.
+                if let ValueTag::Value(header) = self.value_tag()? {
+                    note(Part::Value(header, self.position()));
+                }
                 inside += 1;
             } else {
                 u32::decode(self)?;
@@ -235,13 +262,9 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    fn value_tag_outside(&mut self) -> Result<(), CdrError> {
-        // Values that are left out cannot be referred to.
-        self.value_tag().map(drop)
-    }
-
     /// Decodes the value at this position with `read`, and keeps it for references to it.
-    pub(crate) fn known_value(
+    #[doc(hidden)]
+    pub fn known_value(
         &mut self,
         position: usize,
         read: impl FnOnce(&mut Self) -> Result<Arc<dyn ValueObject>, CdrError>,

@@ -17,11 +17,11 @@ pub(crate) struct EncodedValues {
     /// Positions of repository ids, by their addresses and lengths, which may be those of other ids by now.
     ids: BTreeMap<(usize, usize), usize>,
     /// Chunked values around the present position.
-    level: i32,
+    pub(super) level: i32,
     /// Position of the size of the current chunk, and end of the octets before it.
     chunk: Option<(usize, usize)>,
     /// Begin and end of the last end tag.
-    ended: Option<(usize, usize)>,
+    pub(super) ended: Option<(usize, usize)>,
     /// Values around the present position.
     depth: u16,
 }
@@ -36,8 +36,25 @@ impl EncodedValues {
 }
 
 impl Encoder<'_> {
-    fn sent(&mut self) -> &mut EncodedValues {
+    pub(super) fn sent(&mut self) -> &mut EncodedValues {
         self.values.get_or_insert_with(Box::default)
+    }
+
+    /// Returns whether values of value types have been appended.
+    #[doc(hidden)]
+    pub fn has_values(&self) -> bool {
+        self.values.is_some()
+    }
+
+    /// Returns whether a chunk of a value's state is being appended.
+    #[doc(hidden)]
+    pub fn is_in_chunk(&self) -> bool {
+        self.values.as_ref().is_some_and(|sent| sent.level > 0)
+    }
+
+    /// Returns whether values of other types than the declared one have chunks.
+    pub(crate) fn chunks_derived(&self) -> bool {
+        self.chunks_derived
     }
 
     /// Appends the null value.
@@ -139,7 +156,7 @@ impl Encoder<'_> {
 
     /// Ends the value at this level, and with the same tag a value that ends there in it: omniORB fails at
     /// two tags.
-    fn end_tag(&mut self, level: i32) -> Result<(), CdrError> {
+    pub(super) fn end_tag(&mut self, level: i32) -> Result<(), CdrError> {
         if let Some((begin, end)) = self.sent().ended
             && end == self.position()
         {
@@ -152,7 +169,7 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    fn begin_chunk(&mut self) -> Result<(), CdrError> {
+    pub(super) fn begin_chunk(&mut self) -> Result<(), CdrError> {
         let end = self.position();
         0_u32.encode(self)?;
         let size = self.position() - 4;
@@ -161,7 +178,7 @@ impl Encoder<'_> {
     }
 
     /// Completes the present chunk; one without octets is taken back.
-    fn end_chunk(&mut self) {
+    pub(super) fn end_chunk(&mut self) {
         if let Some((size, end)) = self.sent().chunk.take() {
             let octets = self.position() - size - 4;
             if octets == 0 {

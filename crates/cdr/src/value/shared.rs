@@ -213,7 +213,8 @@ impl<T: ValueType> Encode for Option<Shared<T>> {
             ids => ids,
         };
         let same = Arc::clone(object);
-        encoder.value(Some(same), ids, object.is_chunked(), |encoder, _| {
+        let is_chunked = object.is_chunked() || !ids.is_empty() && encoder.chunks_derived();
+        encoder.value(Some(same), ids, is_chunked, |encoder, _| {
             object.encode_state(encoder)
         })
     }

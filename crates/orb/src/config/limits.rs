@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use punctual_cdr::Decoder;
 use punctual_giop::connection::ConnectionLimits;
 use punctual_lane::{AcceptLimits, LaneLimits, QueueLimits};
 
@@ -124,8 +125,11 @@ limits! {
     /// of control loops, so that their connections stay, and short enough for peers that have vanished
     /// silently.
     connection_idle: Option<Duration> = Some(Duration::from_secs(300)),
-    /// Nesting depth of values of recursive types. Default 64. More levels need more stack than the
-    /// activation of a servant checks ([`crate::OrbError::StackTooSmall`]), which assumes 64.
+    /// Nesting depth of values of recursive types, in an `any` as elsewhere; type codes have 64 levels at
+    /// most. Default 64, at most 512 ([`crate::OrbError::NestingLimit`]). Each level above 64 takes up to
+    /// 4 KiB of stack: the activation of a servant checks that the threads of its pool have it
+    /// ([`crate::OrbError::StackTooSmall`]), and who calls `Orb::run`, or receives such results, provides it:
+    /// 2 MiB are enough for 512 levels.
     max_nesting: u16 = 64,
     /// Octets of an object key that contains a name: the id of an object with its adapter's path, or the name
     /// of [`crate::Orb::publish`]. Requests with longer keys find no object. Default 4,096.
@@ -159,6 +163,14 @@ limits! {
 }
 
 impl Limits {
+    /// Fails if a limit is impossible.
+    pub(crate) fn check(&self) -> Result<(), OrbError> {
+        match self.max_nesting {
+            ..=Decoder::MAX_NESTING_LIMIT => Ok(()),
+            max_nesting => Err(OrbError::NestingLimit(max_nesting)),
+        }
+    }
+
     /// Returns the limits that each lane enforces.
     pub(crate) fn of_lane(&self, accepts_bidirectional: bool) -> LaneLimits {
         LaneLimits {

@@ -565,6 +565,7 @@ impl OrbBuilder {
     /// assert!(error.to_string().contains("use `iiop://HOST:PORT`"));
     /// ```
     pub fn build(mut self) -> Result<Orb, OrbError> {
+        self.settings.limits.check()?;
         notice::start_flight_recorder();
         let initializers = std::mem::take(&mut self.initializers);
         for initializer in &initializers {

@@ -5,6 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
+use punctual_cdr::Decoder;
 use punctual_lane::{Acceptors, LaneEndpoint};
 use punctual_os::PiMutex;
 use punctual_transport::{ProtocolPolicy, Transport};
@@ -22,6 +23,10 @@ const COPIES_ON_STACK: usize = 4;
 /// Octets of stack for the ORB itself, and for a servant that needs little.
 const STACK_OF_ORB: usize = 128 << 10;
 
+/// Octets of stack for each level of nested values beyond the default of `Limits::max_nesting`, in a program
+/// without optimisation.
+const STACK_OF_LEVEL: usize = 4 << 10;
+
 /// A thread pool without its threads.
 pub(crate) struct PoolInfo {
     pub(crate) id: u32,
@@ -33,6 +38,8 @@ pub(crate) struct PoolInfo {
     pub(crate) reads_at_unset_priority: bool,
     /// Whether it is reached at free ports only, which differ in each run.
     pub(crate) is_at_free_ports: bool,
+    /// `Limits::max_nesting`.
+    pub(crate) max_nesting: u16,
     /// Lanes, the lowest priority first.
     pub(crate) lanes: Vec<LaneInfo>,
     /// Endpoints at which the default pool will listen; other pools listen from the start.
@@ -72,6 +79,7 @@ impl PoolInfo {
             with_lanes,
             highest,
             reads_at_unset_priority: false,
+            max_nesting: Decoder::DEFAULT_NESTING_LIMIT,
             is_at_free_ports: planned.iter().all(LaneEndpoint::is_at_free_port),
             lanes,
             planned,
@@ -146,12 +154,15 @@ impl PoolInfo {
     /// Fails if the stack of a thread of the pool may be too small for the operations of an interface, whose
     /// values have this size.
     pub(crate) fn check_stacks(&self, interface: &str, values_on_stack: usize) -> Result<(), OrbError> {
-        if values_on_stack == 0 {
+        const LEVELS: usize = Decoder::DEFAULT_NESTING_LIMIT as usize;
+        let levels = usize::from(self.max_nesting).max(LEVELS);
+        if values_on_stack == 0 && levels == LEVELS {
             return Ok(());
         }
-        let needed = values_on_stack
-            .saturating_mul(COPIES_ON_STACK)
-            .saturating_add(STACK_OF_ORB);
+        // The values are those of the default number of levels, if their types are recursive.
+        let needed = (values_on_stack.saturating_mul(COPIES_ON_STACK) / LEVELS)
+            .saturating_mul(levels)
+            .saturating_add(STACK_OF_ORB + (levels - LEVELS) * STACK_OF_LEVEL);
         let stacks = self.lanes.iter().filter_map(|lane| lane.stack_bytes);
         match stacks.min() {
             Some(stack_bytes) if stack_bytes < needed => Err(OrbError::StackTooSmall {

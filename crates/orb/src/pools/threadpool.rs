@@ -438,6 +438,7 @@ impl ThreadPoolBuilder {
         let highest = layout.last().map_or(Priority::MIN, |lane| lane.priority);
         let mut info = PoolInfo::new(id, with_lanes, highest, infos(&lanes), Vec::new());
         info.is_at_free_ports = is_at_free_ports;
+        info.max_nesting = self.orb.configuration.limits.max_nesting;
         info.reads_at_unset_priority = !with_lanes && !self.sets_default_priority;
         let core = Arc::new(PoolCore {
             info: Arc::new(info),

@@ -90,6 +90,7 @@ impl Lowering<'_> {
                 DefinitionKind::Struct(item) => item.nested.clone(),
                 DefinitionKind::Union(item) => item.nested.clone(),
                 DefinitionKind::Exception(item) => item.nested.clone(),
+                DefinitionKind::Native(item) => item.nested.clone(),
                 _ => Vec::new(),
             };
             let is_interface = self.interfaces.contains_key(&id);

@@ -105,7 +105,7 @@ impl Check<'_> {
     }
 
     fn native(&mut self, span: Span, ty: &Type, user: &str) {
-        let is_native = |of: &&Definition| matches!(of.kind, DefinitionKind::Native);
+        let is_native = |of: &&Definition| matches!(of.kind, DefinitionKind::Native(_));
         let native = self.innermost(ty).filter(is_native);
         if native.is_some_and(|native| !self.specification.is_type_code(native)) {
             self.report(span, "a native type", user, NO_WIRE_FORM);

@@ -28,7 +28,8 @@ impl Index<DefinitionId> for Specification {
 impl Specification {
     /// Returns whether a definition is `CORBA::TypeCode`, the native type whose values can be sent.
     pub fn is_type_code(&self, definition: &Definition) -> bool {
-        matches!(definition.kind, DefinitionKind::Native) && definition.scoped_name.0 == ["CORBA", "TypeCode"]
+        matches!(definition.kind, DefinitionKind::Native(_))
+            && definition.scoped_name.0 == ["CORBA", "TypeCode"]
     }
 
     /// Returns whether a definition comes from a file that was only included. Of a module, the first opening
@@ -58,12 +59,12 @@ impl Specification {
             DefinitionKind::Exception(exception) => &exception.nested,
             DefinitionKind::ValueBox(boxed) => &boxed.nested,
             DefinitionKind::Accepted(accepted) => &accepted.members,
+            DefinitionKind::Native(native) => &native.nested,
             DefinitionKind::Enum(_)
             | DefinitionKind::Typedef(_)
             | DefinitionKind::Constant(_)
             | DefinitionKind::Bitmask(_)
-            | DefinitionKind::Bitset(_)
-            | DefinitionKind::Native => &[],
+            | DefinitionKind::Bitset(_) => &[],
         }
     }
 
@@ -192,7 +193,7 @@ impl Specification {
                 DefinitionKind::Interface(_)
                     | DefinitionKind::ValueType(_)
                     | DefinitionKind::ValueBox(_)
-                    | DefinitionKind::Native
+                    | DefinitionKind::Native(_)
                     | DefinitionKind::Accepted(_)
             ),
             _ => false,

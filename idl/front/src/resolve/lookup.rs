@@ -325,7 +325,7 @@ impl Resolver<'_> {
             DefinitionKind::Typedef(_) => "a typedef",
             DefinitionKind::Constant(_) => "a constant",
             DefinitionKind::Exception(_) => "an exception",
-            DefinitionKind::Native => "a native type",
+            DefinitionKind::Native(_) => "a native type",
             DefinitionKind::ValueType(value) if value.is_event => "an event type",
             DefinitionKind::ValueType(value) if value.is_abstract => "an abstract value type",
             DefinitionKind::ValueType(_) => "a value type",

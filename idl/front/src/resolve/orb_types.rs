@@ -5,16 +5,17 @@
 use super::Resolver;
 use super::repository_id::Identity;
 use super::scope::{Entity, ScopeId};
-use crate::ast::{Body, Ident, Name};
-use crate::hir::{Definition, DefinitionId, DefinitionKind, ScopedName, Type, Typedef};
+use crate::ast::{self, Body, Ident, Name};
+use crate::hir::{Definition, DefinitionId, DefinitionKind, Native, ScopedName, Type, Typedef};
 
 const MODULE: &str = "CORBA";
 const TYPE_CODE: &str = "TypeCode";
 const PRINCIPAL: &str = "Principal";
 
 impl Resolver<'_> {
-    /// Declares a type of the ORB for a `native` type or interface of its name in module `CORBA`, whose body
-    /// is not read: its operations are not called through messages. `false`: it is no such declaration.
+    /// Declares a type of the ORB for a `native` type or interface of its name in module `CORBA`. Of a body,
+    /// only exceptions are read: operations are not called through messages. `false`: it is no such
+    /// declaration.
     pub(super) fn declare_orb_type(&mut self, name: &Ident, body: Option<&Body>, doc: &str) -> bool {
         let Some(kind) = orb_type(&name.name).filter(|_| self.is_orb_module(self.current)) else {
             return false;
@@ -25,7 +26,13 @@ impl Resolver<'_> {
         });
         let declared = earlier.or_else(|| self.define(name, kind, doc));
         if let (Some(id), Some(body)) = (declared, body) {
-            self.within(id, name, body.end, |_| ());
+            let has_exceptions = matches!(self.spec[id].kind, DefinitionKind::Native(_));
+            let is_read =
+                |item: &&ast::Definition| matches!(item.kind, ast::DefinitionKind::Exception { .. });
+            self.within(id, name, body.end, |this| {
+                let exceptions = body.definitions.iter().filter(is_read).filter(|_| has_exceptions);
+                exceptions.for_each(|exception| this.definition(exception));
+            });
         }
         true
     }
@@ -98,7 +105,7 @@ impl Resolver<'_> {
 /// Type that a name in module `CORBA` stands for; a principal is sent as its octets.
 fn orb_type(name: &str) -> Option<DefinitionKind> {
     match name {
-        TYPE_CODE => Some(DefinitionKind::Native),
+        TYPE_CODE => Some(DefinitionKind::Native(Native::default())),
         PRINCIPAL => Some(DefinitionKind::Typedef(Typedef {
             target: Type::Sequence {
                 element: Box::new(Type::Octet),
@@ -112,7 +119,7 @@ fn orb_type(name: &str) -> Option<DefinitionKind> {
 
 fn is_same(one: &DefinitionKind, other: &DefinitionKind) -> bool {
     match (one, other) {
-        (DefinitionKind::Native, DefinitionKind::Native) => true,
+        (DefinitionKind::Native(_), DefinitionKind::Native(_)) => true,
         (DefinitionKind::Typedef(one), DefinitionKind::Typedef(other)) => one.target == other.target,
         _ => false,
     }

@@ -272,7 +272,7 @@ impl Resolver<'_> {
                 definition.kind,
                 DefinitionKind::Module(_)
                     | DefinitionKind::Constant(_)
-                    | DefinitionKind::Native
+                    | DefinitionKind::Native(_)
                     | DefinitionKind::Accepted(_)
             );
             if has_none {

@@ -125,3 +125,40 @@ fn the_names_are_free_elsewhere() {
         assert!(errors.contains(&&expected.to_owned()), "{text}: {errors:?}");
     }
 }
+
+/// Its operations are not called through messages, but those of users raise them.
+#[test]
+fn exceptions_of_type_codes_are_known() {
+    let own = "#pragma prefix \"omg.org\"\nmodule CORBA {\n interface TypeCode {\n  exception Bounds {};\n  \
+               exception BadKind {};\n  TypeCode member_type(in long index) raises (BadKind);\n };\n};\n";
+    for declarations in ["#include <orb.idl>\n", "#include <tao/TypeCode.pidl>\n", own] {
+        let text = format!(
+            "{declarations}#pragma prefix \"\"\n\
+             interface I {{ void f() raises (CORBA::TypeCode::Bounds, ::CORBA::TypeCode::BadKind); }};"
+        );
+        let specification = accepted(&text);
+        let DefinitionKind::Interface(interface) = &specification.find("I").unwrap().kind else {
+            panic!("no interface");
+        };
+        let raised = interface.operations[0].raises.iter();
+        let ids: Vec<&str> = raised.map(|id| &specification[*id].repository_id[..]).collect();
+        assert_eq!(
+            ids,
+            [
+                "IDL:omg.org/CORBA/TypeCode/Bounds:1.0",
+                "IDL:omg.org/CORBA/TypeCode/BadKind:1.0"
+            ]
+        );
+    }
+}
+
+/// All that CORBA 3.3 part 1, 8 declares and a message can contain.
+#[test]
+fn the_built_in_file_has_the_types_of_the_orb() {
+    accepted(
+        "#include <orb.idl>\nstruct S { CORBA::ServiceInformation a; CORBA::ServiceDetail b; \
+         CORBA::StringValue c; CORBA::WStringValue d; CORBA::completion_status e; CORBA::exception_type f; \
+         CORBA::ORBid g; CORBA::TCKind h; CORBA::Visibility i; };\n\
+         interface I { void f() raises (CORBA::Bounds, CORBA::PolicyError, CORBA::InvalidPolicies); };",
+    );
+}

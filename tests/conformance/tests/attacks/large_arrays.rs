@@ -6,7 +6,12 @@ use std::{
     thread,
 };
 
-use punctual::{ObjectRef, Orb, OrbError, Priority, SystemException, rt::Skeleton};
+use punctual::{
+    Limits, ObjectRef, Orb, OrbError, Priority, SystemException,
+    any::Any,
+    dynamic::{DynamicServant, RequestError, Upcall},
+    rt::Skeleton,
+};
 use punctual_cdr::{Shared, filled_array};
 use punctual_fixtures::{
     attacks::{
@@ -166,6 +171,51 @@ fn arrays_of_a_megabyte_need_no_stack() {
         assert_eq!((again[0], shot[0], heights[599][499]), (3, 3, 8848));
     }
     server.shutdown_and_wait().unwrap();
+}
+
+struct Plain;
+
+impl DynamicServant for Plain {
+    fn repository_id(&self) -> String {
+        "IDL:Plain:1.0".into()
+    }
+
+    fn invoke(&self, request: &mut Upcall<'_, '_>) -> Result<Vec<Any>, RequestError> {
+        Err(request.unknown_operation().into())
+    }
+}
+
+/// Each level of nesting above the default needs stack, whatever the size of the values.
+#[test]
+fn more_levels_of_nesting_need_more_stack() {
+    let server = |max_nesting| {
+        let limits = Limits::default().max_nesting(max_nesting);
+        Orb::builder().listen("iiop://127.0.0.1:0").limits(limits).build()
+    };
+    let error = server(513).err().expect("more than a stack is used for");
+    assert!(matches!(error, OrbError::NestingLimit(513)), "{error}");
+    let activated = |max_nesting| {
+        let server = server(max_nesting).unwrap();
+        let small = server.threadpool().stack_bytes(1 << 20).build().unwrap();
+        let poa = server
+            .root_poa()
+            .child("small")
+            .threadpool(&small)
+            .build()
+            .unwrap();
+        match poa.activate::<ObjectRef, _>(Plain) {
+            Ok(_) => None,
+            Err(OrbError::StackTooSmall { needed, .. }) => Some(needed),
+            Err(error) => panic!("{error}"),
+        }
+    };
+    assert_eq!(activated(64), None);
+    assert_eq!(activated(288), None, "128 KiB, and 4 KiB for each level above 64");
+    assert_eq!(
+        activated(512),
+        Some((128 + 448 * 4) << 10),
+        "it fits into the default, 2 MiB"
+    );
 }
 
 /// Octets of stack that the activation of a servant on a small stack asks for.

@@ -3,7 +3,10 @@
 use std::sync::Mutex;
 
 use punctual_any::{Any, AnyView, Kind, Typed, Value};
-use punctual_cdr::{Abstract, CdrErrorKind, Decode, Decoder, Encode, Encoder, Endian, Shared};
+use punctual_cdr::{
+    Abstract, CdrErrorKind, CharSet, Decode, DecodeContext, Decoder, Encode, Encoder, Endian, Shared,
+    ValueFactory, ValueType,
+};
 use punctual_generated_tests::{
     MemoryOrb,
     abstracts::abstracts::{
@@ -236,24 +239,55 @@ fn an_any_carries_references_and_null() {
         assert_eq!(tree.unwrap(), reference);
         assert_eq!(Any::new(&OneShape::None).unwrap().value().unwrap(), Value::None);
     });
-    // What a value consists of is not described: it cannot be passed over in a message.
-    for value in [square(4).into(), Shared::new(coloured(3)).into()] {
+    let area_of = |any: &Any| any.get::<OneShape>().unwrap().map(|shape| area(&shape).unwrap());
+    // No type code describes the value: only its chunks, or a registered type, show where it ends.
+    for (value, expected) in [(square(4).into(), 16), (Shared::new(coloured(3)).into(), 9)] {
         let value: OneShape = Some(value);
         let any = Any::new(&value).unwrap();
-        assert_eq!(
-            any.get::<OneShape>().unwrap().map(|shape| area(&shape).is_ok()),
-            Some(true)
-        );
-        let mut octets = Vec::new();
-        let mut encoder = Encoder::new(&mut octets, Endian::Big);
-        OneShape::type_code().encode(&mut encoder).unwrap();
-        value.encode(&mut encoder).unwrap();
-        let refused = Any::decode(&mut Decoder::new(&octets, Endian::Big)).unwrap_err();
-        assert_eq!(refused.kind, CdrErrorKind::TypeUnsupported);
+        assert_eq!(area_of(&any), Some(expected));
+        for (offset, char_set) in [(0, CharSet::Utf8), (4, CharSet::Latin1)] {
+            let mut octets = vec![0; offset];
+            let mut encoder = Encoder::resume(&mut octets, Endian::NATIVE).with_char_set(char_set);
+            any.encode(&mut encoder).unwrap();
+            let mut decoder = Decoder::new(&octets, Endian::NATIVE)
+                .with_char_set(char_set)
+                .at(offset);
+            assert_eq!(area_of(&Any::decode(&mut decoder).unwrap()), Some(expected));
+        }
         let refused = any
-            .encode(&mut Encoder::new(&mut Vec::new(), Endian::Big))
+            .encode(&mut Encoder::new(&mut Vec::new(), FOREIGN))
             .unwrap_err();
         assert_eq!(refused.kind, CdrErrorKind::TypeUnsupported);
+    }
+    let as_others_send_it = |value: OneShape| {
+        let mut octets = Vec::new();
+        let mut encoder = Encoder::new(&mut octets, FOREIGN);
+        (OneShape::type_code(), value).encode(&mut encoder).unwrap();
+        octets
+    };
+    let octets = as_others_send_it(Some(Shared::new(coloured(3)).into()));
+    let chunked = Any::decode(&mut Decoder::new(&octets, FOREIGN)).unwrap();
+    assert_eq!(area_of(&chunked), Some(9));
+    let octets = as_others_send_it(Some(square(4).into()));
+    let refused = Any::decode(&mut Decoder::new(&octets, FOREIGN)).unwrap_err();
+    assert_eq!(refused.kind, CdrErrorKind::TypeUnsupported);
+    let registered = Any::decode(&mut Decoder::new(&octets, FOREIGN).with_context(&Squares)).unwrap();
+    assert_eq!(area_of(&registered), Some(16));
+}
+
+const FOREIGN: Endian = match Endian::NATIVE {
+    Endian::Little => Endian::Big,
+    Endian::Big => Endian::Little,
+};
+
+/// An ORB to which the type has been registered.
+struct Squares;
+
+impl DecodeContext for Squares {
+    fn value_factory(&self, id: &[u8]) -> Option<&'static ValueFactory> {
+        Square::factories()
+            .iter()
+            .find(|factory| factory.id.as_bytes() == id)
     }
 }
 

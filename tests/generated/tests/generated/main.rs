@@ -11,6 +11,7 @@ mod large_arrays;
 mod large_scalars;
 mod local;
 mod many_members;
+mod nesting;
 mod records;
 mod round_trips;
 mod type_codes;

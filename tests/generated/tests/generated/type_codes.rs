@@ -7,7 +7,10 @@ use punctual_cdr::Endian;
 use punctual_generated_tests::{
     MemoryOrb,
     any::anys::Track,
-    type_codes::meta::{Catalogue, CatalogueRef, Field, Types},
+    type_codes::{
+        corba::type_code::{BadKind, Bounds},
+        meta::{Catalogue, CatalogueRef, Field, Types, catalogue::MemberError},
+    },
 };
 use punctual_types::SystemException;
 
@@ -21,6 +24,14 @@ impl Catalogue for Library {
 
     fn caller(&self) -> Result<Vec<u8>, SystemException> {
         Ok(vec![1, 2])
+    }
+
+    fn member(&self, index: u32) -> Result<TypeCode, MemberError> {
+        match index {
+            0 => Err(Bounds {}.into()),
+            1 => Err(BadKind {}.into()),
+            _ => Ok(TypeCode::default()),
+        }
     }
 }
 
@@ -39,6 +50,9 @@ fn type_codes_pass_through_calls() {
         assert_eq!((&before, &other), (&short, &track));
         assert_eq!(all, [short, track]);
         assert_eq!(catalogue.caller(), Ok(vec![1, 2]));
+        assert_eq!(catalogue.member(0), Err(MemberError::Bounds(Bounds {})));
+        assert_eq!(catalogue.member(1), Err(MemberError::BadKind(BadKind {})));
+        assert_eq!(catalogue.member(2), Ok(TypeCode::default()));
         let any = Any::new(&field).unwrap();
         assert_eq!(any.get::<Field>(), Ok(field));
     }

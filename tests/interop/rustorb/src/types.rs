@@ -73,6 +73,18 @@ impl<'i> Types<'i> {
                 }
                 Ok(code)
             }
+            Type::ValueBase => {
+                let id = "IDL:omg.org/CORBA/ValueBase:1.0";
+                Ok(TypeCode::value_tc(
+                    TCKind::Value,
+                    id,
+                    "ValueBase",
+                    0,
+                    None,
+                    &[] as &[(&str, TypeCode, i16)],
+                )?)
+            }
+            Type::Ref(id) if self.idl.is_type_code(&self.idl[*id]) => simple(TCKind::TypeCode),
             Type::Ref(id) => self.of_definition(*id),
             other => Err(format!("the IDL of the tests has no {other:?}").into()),
         }

@@ -287,7 +287,7 @@ impl Types<'_> {
                 let members = members.collect::<Result<Vec<_>, String>>()?;
                 TypeCode::value(repository_id, name, modifier, base.transpose()?, members)
             }
-            DefinitionKind::Native if idl.is_type_code(definition) => TypeCode::basic(Kind::TypeCode),
+            DefinitionKind::Native(_) if idl.is_type_code(definition) => TypeCode::basic(Kind::TypeCode),
             _ => {
                 return Err(format!(
                     "`{}` is not a type whose values can be sent",

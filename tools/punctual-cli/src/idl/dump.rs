@@ -66,7 +66,7 @@ fn kind(definition: &Definition) -> &str {
         DefinitionKind::Typedef(_) => "typedef",
         DefinitionKind::Constant(_) => "const",
         DefinitionKind::Exception(_) => "exception",
-        DefinitionKind::Native => "native",
+        DefinitionKind::Native(_) => "native",
         DefinitionKind::ValueType(value) if value.is_event => "eventtype",
         DefinitionKind::ValueType(_) | DefinitionKind::ValueBox(_) => "valuetype",
         DefinitionKind::Accepted(accepted) => accepted.construct,

@@ -10,7 +10,7 @@ use punctual_cdr::{
 use super::{Any, DynValue, Value};
 use crate::{
     Kind, TypeCode, TypeCodeView,
-    type_code::{BOXED, MAX_DEPTH, discriminator},
+    type_code::{BOXED, discriminator},
     walk::OCTETS_PER_STEP,
 };
 
@@ -45,10 +45,10 @@ impl Reader {
     /// Fails if what begins here is nested too deeply with so many levels in it.
     fn expect_levels(&mut self, levels: u16, decoder: &Decoder<'_>) -> Result<(), CdrError> {
         self.deepest = self.deepest.max(self.depth + levels);
-        match self.depth + levels {
-            ..=MAX_DEPTH => Ok(()),
-            _ => Err(decoder.error(CdrErrorKind::NestingTooDeep)),
+        if self.depth + levels > decoder.nesting_left() {
+            return Err(decoder.error(CdrErrorKind::NestingTooDeep));
         }
+        Ok(())
     }
 
     fn of_kind(&mut self, code: &TypeCodeView<'_>, decoder: &mut Decoder<'_>) -> Result<Value, CdrError> {

@@ -7,7 +7,7 @@ use punctual_cdr::{CdrErrorKind, Decoder, Encode, Encoder, Endian, WChar, WStrin
 use super::{DynValue, Value};
 use crate::{
     AnyError, Kind, TypeCodeView,
-    type_code::{MAX_DEPTH, UnionView, discriminator},
+    type_code::{UnionView, discriminator},
 };
 
 /// Encodes a value as the type code describes it.
@@ -18,7 +18,7 @@ pub(super) fn value(
     depth: u16,
 ) -> Result<(), AnyError> {
     let kind = code.kind()?;
-    if depth > MAX_DEPTH {
+    if depth > Decoder::MAX_NESTING_LIMIT {
         return Err(encoder.error(CdrErrorKind::NestingTooDeep).into());
     }
     match (kind, value) {
