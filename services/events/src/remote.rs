@@ -1,6 +1,7 @@
 //! A channel of another process, as its suppliers and consumers use it.
 
 mod queue;
+mod reach;
 
 use std::sync::{
     Arc,
@@ -146,6 +147,7 @@ impl RemoteChannel {
         let connected = subscription.proxy.connect_push_consumer(Some(&consumer), qos);
         connected.map_err(|error| EventError::Refused(error.to_string()))?;
         subscription.check_priority()?;
+        reach::report(self.reference.as_object(), consumer.as_object());
         Ok(subscription)
     }
 

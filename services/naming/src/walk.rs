@@ -100,8 +100,10 @@ impl Core {
             return Err(cannot_proceed());
         }
         let timed = context.as_object().with_timeout(self.limits.foreign_timeout);
+        let _counted = scopeguard::guard((), |()| {
+            self.foreign_calls.fetch_sub(1, Relaxed);
+        });
         let called = call(&NamingContextRef::from_object(timed), rest);
-        self.foreign_calls.fetch_sub(1, Relaxed);
         called.map_err(|error| match error.into() {
             Refusal::System(exception) if is_no_context(&exception) => {
                 Refusal::NotFound(NotFoundReason::NotContext, from_context.to_vec())

@@ -5,6 +5,7 @@ mod call;
 mod cli;
 mod columns;
 mod completions;
+mod default_priority;
 mod diagnostics;
 mod doctor;
 mod events;

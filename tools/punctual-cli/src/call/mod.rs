@@ -34,7 +34,10 @@ use self::{
     known::Known,
     operation::{Operation, Parameter},
 };
-use crate::arguments::{priority, seconds};
+use crate::{
+    arguments::{priority, seconds},
+    default_priority,
+};
 
 pub const HELP: &str = "\
 Examples:
@@ -88,7 +91,8 @@ pub struct Options {
     /// Value for the operation's `context` clause
     #[arg(long, value_name = "NAME=VALUE", value_parser = context_value)]
     context: Vec<(String, String)>,
-    /// CORBA priority of the call, such as that of one of the server's lanes; default: 0
+    /// CORBA priority of the call, such as that of one of the server's lanes; default: that which the
+    /// object's adapter gives to requests without one, or 0
     #[arg(long, value_parser = priority)]
     priority: Option<Priority>,
     /// Longest wait for the reply
@@ -209,6 +213,9 @@ fn call(options: &Options) -> Result<String, Failed> {
             ResolveError::Call { .. } => Failed::Unreachable(error.to_string()),
             error => Failed::NotSent(error.to_string()),
         })?;
+    if options.priority.is_none() {
+        default_priority::apply(&orb, &object)?;
+    }
     let Some(name) = &options.operation else {
         return list(options, &object, idl.as_ref());
     };

@@ -11,6 +11,7 @@ use punctual::{
 use punctual_events::{EventError, RemoteChannel, rtec::rtec_event_channel_admin::EventChannelRef, wire};
 
 use super::{Failed, serve::INSPECTION};
+use crate::default_priority;
 
 /// Longest wait for an answer of the channel.
 pub const TIMEOUT: Duration = Duration::from_secs(2);
@@ -70,6 +71,9 @@ pub fn channel_at(orb: &Orb, address: &str, priority: Option<Priority>) -> Resul
         orb.current().set_priority(priority)?;
     }
     let channel: EventChannelRef = resolve(orb, address)?;
+    if priority.is_none() {
+        default_priority::apply(orb, channel.as_object())?;
+    }
     if priority.is_some() && channel.as_object().exposed_policies().priority_model.is_none() {
         eprintln!(
             "note: --priority has no effect: the channel {address} is served by an adapter without \

@@ -58,7 +58,8 @@ pub struct Options {
     /// Number of events in a message, from 1 to 1024
     #[arg(long, value_name = "EVENTS", default_value_t = 1, value_parser = messages())]
     batch: u64,
-    /// Priority at which the channel receives them: that of one of its lanes
+    /// Priority at which the channel receives them: that of one of its lanes; default: that which its
+    /// adapter gives to requests without one
     #[arg(long, value_parser = priority)]
     priority: Option<Priority>,
 }

@@ -57,7 +57,8 @@ pub struct Options {
     /// Type of the payload in the IDL file, of all events or of those of one type
     #[arg(long = "payload", value_name = "[TYPE=]NAME", requires = "file")]
     payloads: Vec<PayloadType>,
-    /// Priority at which the channel delivers: that of one of its lanes
+    /// Priority at which the channel delivers: that of one of its lanes; default: that which its adapter
+    /// gives to requests without one
     #[arg(long, value_parser = priority)]
     priority: Option<Priority>,
     /// Name of this consumer, which `top` shows, and to which a schedule of the channel may give a priority

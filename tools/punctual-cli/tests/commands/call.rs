@@ -717,7 +717,12 @@ fn without_a_lane_for_its_priority_the_option_is_named() {
         object.to_ior(),
         file("silent.idl", "interface Silent { void f(); };"),
     );
-    let refused = call(&object, &idl, &["f"]);
+    assert_eq!(
+        said(&call(&object, &idl, &["f"])),
+        "",
+        "at the adapter's default priority"
+    );
+    let refused = call(&object, &idl, &["f", "--priority", "0"]);
     assert_eq!(refused.code, 3);
     assert!(
         refused.complained.contains("with `--priority`"),
