@@ -6,8 +6,8 @@ use punctual::ObjectRef;
 use punctual_giop::{IiopProfile, TAG_INTERNET_IOP};
 use punctual_os::Notice;
 
-/// Reports once per process that a channel on another host cannot call a consumer, whose only addresses are of
-/// the loopback interface. Channels with a host name in their address are not examined.
+/// Reports once per process that a channel on another host cannot call a consumer, whose only addresses are
+/// of the loopback interface. Channels with a host name in their address are not examined.
 pub(super) fn report(channel: &ObjectRef, consumer: &ObjectRef) {
     static NOTICE: Notice = Notice::new(
         "punctual: this consumer is at a loopback address, and its channel on another host, from which it \
