@@ -154,7 +154,10 @@ fn schedules_of_another_process_move_consumers_by_handle_and_lose_no_event() {
     let all: Vec<i32> = (0..EVENTS).collect();
     for noted in &noted {
         eventually("all events", || noted.lock().unwrap().len() >= all.len());
-        assert_eq!(*noted.lock().unwrap(), all, "each once, in their order");
+        // The threads of two lanes send over two connections, which may overtake each other.
+        let mut noted = noted.lock().unwrap().clone();
+        noted.sort_unstable();
+        assert_eq!(noted, all, "each once");
     }
     let statistics = host.channel.statistics();
     assert_eq!(
