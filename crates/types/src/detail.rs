@@ -1,9 +1,10 @@
 //! Details of system exceptions: the numbers and names that their texts mention.
 
 use core::{
-    fmt,
+    fmt::{self, Write},
     num::NonZeroU16,
     sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering, fence},
+    time::Duration,
 };
 
 use crate::{Priority, PriorityBand};
@@ -117,11 +118,22 @@ impl Detail {
         detail
     }
 
-    /// Adds the name of an operation to the address of a peer.
+    /// Adds the name of an operation to the address of a peer. Other details remain unchanged.
     #[must_use]
-    pub fn in_operation(mut self, name: &str) -> Self {
-        for part in [" in `", name, "`"] {
-            self.text(part.as_bytes());
+    pub fn in_operation(self, name: &str) -> Self {
+        self.with_text(format_args!(" in `{name}`"))
+    }
+
+    /// Adds the timeout of a call to the address of a peer. Other details remain unchanged.
+    #[must_use]
+    pub fn after(self, timeout: Duration) -> Self {
+        self.with_text(format_args!(" after {timeout:?}"))
+    }
+
+    fn with_text(mut self, text: fmt::Arguments<'_>) -> Self {
+        if self.is_address() {
+            // Never fails: what does not fit is cut.
+            let _ = self.write_fmt(text);
         }
         self
     }
@@ -175,6 +187,13 @@ impl Detail {
         self.used()
             .chunks_exact(2)
             .map(|pair| i16::from_ne_bytes([pair[0], pair[1]]))
+    }
+}
+
+impl fmt::Write for Detail {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.text(text.as_bytes());
+        Ok(())
     }
 }
 
@@ -379,6 +398,10 @@ mod tests {
         assert_eq!(large.to_string(), "it has more than 8388608 octets");
         assert_eq!(refused.as_refused(), Some((priority(7), priority(5))));
         assert_eq!(Detail::key(b"abcd").as_refused(), None);
+        let add = |detail: Detail| detail.in_operation("move").after(Duration::from_millis(20));
+        let call = add(Detail::address("iiop", "radar:1"));
+        assert_eq!(call.to_string(), "at iiop://radar:1 in `move` after 20ms");
+        assert_eq!(add(refused), refused, "numbers remain numbers");
         let none = Detail::priorities(priority(7), []).to_string();
         assert!(none.ends_with("offers none"), "{none}");
         let bands = [PriorityBand::new(priority(1), priority(2)); 100];

@@ -66,6 +66,7 @@ impl Reference {
             self.with_slots(frame, |frame| {
                 self.send_until_under_way(&mut progress, frame, call, context)
             })
+            .map_err(|error| context.named_in(error, call.operation))
         });
         record(|| Record::new(Event::CallEnd).detail(sent.is_err().into()));
         let policies = policies.hold();
@@ -179,7 +180,8 @@ impl PendingCall for Outstanding {
                 reference.advance_call((sent, progress), frame, call, context, mode)
             }))
         });
-        step.unwrap_or_else(|error| Poll::Ready(Err(error)))
+        let step = step.unwrap_or_else(|error| Poll::Ready(Err(error)));
+        step.map_err(|error| context.named_in(error, call.operation))
     }
 
     fn priority(&self) -> Option<Priority> {

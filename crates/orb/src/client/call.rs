@@ -42,11 +42,12 @@ impl Target for Reference {
             Record::new(Event::CallBegin).priority(priority)
         });
         let result = self.with_call_context(|context, frame| {
-            if self.core.interceptors.client.is_empty() {
+            let result = if self.core.interceptors.client.is_empty() {
                 self.deliver(|route, _| self.attempt(route, frame, call, context))
             } else {
                 self.invoke_intercepted(frame, call, context)
-            }
+            };
+            result.map_err(|error| context.named_in(error, call.operation))
         });
         record(|| Record::new(Event::CallEnd).detail(result.is_err().into()));
         result

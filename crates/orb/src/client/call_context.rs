@@ -7,7 +7,7 @@ use std::{
 
 use punctual_giop::InvocationPolicies;
 use punctual_stub::{PoliciesInForce, Response, SyncScope};
-use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+use punctual_types::{Completion, ExceptionOrigin, Minor, SystemException, SystemExceptionKind};
 
 /// Policies and deadlines of one call.
 #[derive(Clone, Copy)]
@@ -33,6 +33,22 @@ impl<'c> CallContext<'c> {
             (Response::None, SyncScope::Target) => Response::WithTarget,
             _ => declared,
         }
+    }
+
+    /// Adds the operation to the text of an exception that names a peer, and its timeout if that has passed.
+    #[cold]
+    pub(super) fn named_in(&self, error: SystemException, operation: &str) -> SystemException {
+        let Some(detail) = error.detail().filter(|_| error.origin() == ExceptionOrigin::Here) else {
+            return error;
+        };
+        let timeout = match error.minor {
+            Minor::REPLY_TIMED_OUT | Minor::REPLIES_LATE => self.deadlines.reply,
+            Minor::REQUEST_TIMED_OUT => self.deadlines.request,
+            _ => None,
+        };
+        let detail = detail.in_operation(operation);
+        let detail = timeout.map_or(detail, |deadline| detail.after(deadline.timeout));
+        error.with_detail(&detail)
     }
 
     /// Returns whether requests state their deadlines.

@@ -8,7 +8,7 @@ use std::{
 };
 
 use punctual::{
-    Completion, Limits, Minor, Orb, PolicyOverrides, QueueLimits, SystemException,
+    Completion, ConnectionMode, Limits, Minor, Orb, PolicyOverrides, Priority, QueueLimits, SystemException,
     SystemExceptionKind as Kind,
 };
 use punctual_fixtures::{
@@ -191,6 +191,24 @@ fn a_request_whose_caller_timed_out_is_cancelled() {
             }
             assert_eq!(plain.twice(21), Ok(42), "on the same connection");
         });
+    }
+}
+
+/// With one another: over an exclusive connection, over a shared one, and in an asynchronous call.
+#[test]
+fn a_timeout_names_the_address_the_operation_and_its_length() {
+    let (listener, orb) = (Listener::open(), client());
+    let plain = resolve(&orb, &reference([1, 2], listener.port, b"timed", &[]));
+    let pool = orb.threadpool().lane(Priority::MAX, 1).build().unwrap();
+    orb.set_reply_threadpool(&pool).unwrap();
+    let expected = format!("(at iiop://127.0.0.1:{} in `twice` after 30ms)", listener.port);
+    for mode in [ConnectionMode::Exclusive, ConnectionMode::Shared] {
+        let policies = PolicyOverrides::new().roundtrip_timeout(Duration::from_millis(30));
+        let hasty = under(&plain, policies.connection_mode(mode));
+        for error in [hasty.twice(1), hasty.twice_async(1).wait()] {
+            let text = error.unwrap_err().to_string();
+            assert!(text.ends_with(&expected), "{mode:?}: {text}");
+        }
     }
 }
 
