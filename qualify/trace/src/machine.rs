@@ -114,11 +114,10 @@ impl Machine {
                 if next.thread != 0 {
                     self.set(next.thread, State::Running, Some(event.cpu), Some(next.level));
                 }
-                let held_back = self.held_back(event.cpu, next.thread, next.level);
                 let cpu = self.cpu(event.cpu);
                 cpu.running = Some(next.thread);
                 cpu.interrupts.clear();
-                cpu.held_back = held_back;
+                self.hold_back(event.cpu);
             }
             What::Waking { task, cpu } => {
                 // A thread that is still running on its way to sleep continues to run.
@@ -160,19 +159,25 @@ impl Machine {
         }
     }
 
-    /// Returns whether the kernel, in switching to this thread, passes over a real-time one in the queue of
-    /// the CPU.
-    fn held_back(&self, cpu: u32, next: ThreadId, level: Level) -> Option<HoleSource> {
+    /// Determines whether the kernel prefers the thread that a CPU runs to a real-time one in its queue.
+    pub(crate) fn hold_back(&mut self, cpu: u32) {
+        let runner = self.cpu(cpu).running;
+        let level = |id| {
+            self.threads
+                .get(&id)
+                .map_or(Level::ORDINARY, |thread| thread.level)
+        };
+        let is_ordinary = |id| id == 0 || !level(id).is_realtime();
         let queued_here = |id: &ThreadId| {
             let thread = &self.threads[id];
             thread.cpu == cpu && thread.state == State::Ready { queued: true }
         };
-        let passed_over = !level.is_realtime() && self.ready.iter().any(queued_here);
-        passed_over.then_some(if next == 0 {
-            HoleSource::Throttling
-        } else {
-            HoleSource::OtherTasks
-        })
+        let passes_over = |_: &ThreadId| self.ready.iter().any(queued_here);
+        let runner = runner.filter(|id| is_ordinary(*id)).filter(passes_over);
+        self.cpu(cpu).held_back = runner.map(|id| match id {
+            0 => HoleSource::Throttling,
+            _ => HoleSource::OtherTasks,
+        });
     }
 
     fn state(&self, thread: ThreadId) -> Option<State> {

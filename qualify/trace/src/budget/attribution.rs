@@ -223,6 +223,7 @@ impl Sweep<'_> {
     fn apply(&mut self, change: Change) {
         match change {
             Change::Kernel(event) => self.machine.apply(event),
+            Change::HoldsBack(cpu) => self.machine.hold_back(cpu),
             Change::SilenceBegins(cpu, until) => self.machine.cpu(cpu).silent_until = Some(until),
             Change::SilenceEnds(cpu) => self.machine.cpu(cpu).silent_until = None,
             Change::Served(place) => {

@@ -112,14 +112,18 @@ impl<'a> Sweep<'a> {
                 source,
             });
         }
-        let (cpu, who) = self.less_important(id, thread.cpu, |_, runner| {
+        let verdict = self.less_important(id, thread.cpu, |_, runner| {
             (runner.level < thread.level).then_some(runner.level)
         })?;
-        if queued && cpu == thread.cpu && home.is_some_and(|cpu| cpu.silent_until.is_some()) {
-            let source = HoleSource::Unaccounted;
-            return Some(Verdict::Hole { cpu, source });
+        match verdict {
+            Verdict::Inverted { cpu, .. }
+                if queued && cpu == thread.cpu && home.is_some_and(|cpu| cpu.silent_until.is_some()) =>
+            {
+                let source = HoleSource::Unaccounted;
+                Some(Verdict::Hole { cpu, source })
+            }
+            verdict => Some(verdict),
         }
-        Some(Verdict::Inverted { cpu, who })
     }
 
     fn classify_request(&self, place: usize, active: &Active) -> Option<Verdict> {
@@ -148,23 +152,22 @@ impl<'a> Sweep<'a> {
             return Some(Verdict::Hole { cpu, source });
         }
         let server = self.requests[place].service.as_ref()?.process;
-        let (cpu, who) = self.less_important(worker_id, worker.cpu, |id, runner| {
+        self.less_important(worker_id, worker.cpu, |id, runner| {
             let caller = |place: usize| self.active.get(&place).map(|active| active.level);
             let level = level_in_service(runner, server, self.requests, caller);
             // Its own caller is about to wait.
             (level < active.level && id != self.requests[place].client).then_some(level)
-        })?;
-        Some(Verdict::Inverted { cpu, who })
+        })
     }
 
     /// Returns the CPU, of those that a thread may use, with the lowest running level to which `counts`
-    /// assigns one; its own CPU first.
+    /// assigns one; its own CPU first, and last those on which the kernel runs it in spite of their queue.
     fn less_important(
         &self,
         waiter: ThreadId,
         home: u32,
         counts: impl Fn(ThreadId, &Thread) -> Option<Level>,
-    ) -> Option<(u32, Who)> {
+    ) -> Option<Verdict> {
         let allowed = self.allowed.get(&waiter);
         let may_use = |cpu: u32| match allowed {
             Some(set) => set.contains(cpu as usize),
@@ -187,10 +190,15 @@ impl<'a> Sweep<'a> {
                     request: runner.serving.last().copied(),
                 },
             };
-            Some(((*cpu != home, level), *cpu, who))
+            let (cpu, held_back) = (*cpu, state.held_back);
+            let verdict = match held_back {
+                Some(source) => Verdict::Hole { cpu, source },
+                None => Verdict::Inverted { cpu, who },
+            };
+            Some(((held_back.is_some(), cpu != home, level), verdict))
         });
-        let best = candidates.min_by_key(|(order, ..)| *order)?;
-        Some((best.1, best.2))
+        let (_, best) = candidates.min_by_key(|(order, _)| *order)?;
+        Some(best)
     }
 
     /// Returns the thread that should proceed.
@@ -279,6 +287,7 @@ impl<'a> Sweep<'a> {
     fn apply(&mut self, change: Change) {
         match change {
             Change::Kernel(event) => self.machine.apply(event),
+            Change::HoldsBack(cpu) => self.machine.hold_back(cpu),
             Change::SilenceBegins(cpu, until) => self.machine.cpu(cpu).silent_until = Some(until),
             Change::SilenceEnds(cpu) => self.machine.cpu(cpu).silent_until = None,
             Change::Sent(place) => self.enter_phase(place, Phase::Queued),

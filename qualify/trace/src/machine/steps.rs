@@ -16,6 +16,9 @@ pub(crate) struct Step {
 #[derive(Clone, Copy)]
 pub(crate) enum Change {
     Kernel(KernelEvent),
+    /// A thread was put into the queue of a CPU that is not silent, and yet runs an ordinary thread for
+    /// another [`SILENCE_NS`].
+    HoldsBack(u32),
     /// Silence of a CPU until that time.
     SilenceBegins(u32, u64),
     SilenceEnds(u32),
@@ -30,6 +33,7 @@ pub(crate) fn steps(events: &[KernelEvent], requests: &[Request]) -> Vec<Step> {
     let mut steps = Vec::with_capacity(events.len() + 4 * requests.len());
     let mut last: HashMap<u32, u64> = HashMap::new();
     let mut interrupted: HashMap<u32, usize> = HashMap::new();
+    let mut queued: HashMap<u32, Vec<u64>> = HashMap::new();
     for event in events {
         let depth = interrupted.entry(event.cpu).or_default();
         let silence = if *depth > 0 {
@@ -43,6 +47,21 @@ pub(crate) fn steps(events: &[KernelEvent], requests: &[Request]) -> Vec<Step> {
             _ => {}
         }
         let before = last.insert(event.cpu, event.time_ns);
+        match event.what {
+            What::Woken { cpu, .. } => queued.entry(cpu).or_default().push(event.time_ns),
+            What::Switch { previous, .. } => {
+                let since = queued.remove(&event.cpu).unwrap_or_default();
+                let is_ordinary = previous.thread != 0 && !previous.level.is_realtime();
+                let long = since.into_iter().filter(|since| {
+                    is_ordinary && Some(*since) < before && event.time_ns - since >= SILENCE_NS
+                });
+                steps.extend(long.map(|time_ns| Step {
+                    time_ns,
+                    what: Change::HoldsBack(event.cpu),
+                }));
+            }
+            _ => {}
+        }
         if let Some(before) = before.filter(|before| event.time_ns - before >= silence) {
             steps.push(Step {
                 time_ns: before,

@@ -249,6 +249,64 @@ fn a_thread_passed_over_by_the_kernel_is_in_a_hole() {
     }
 }
 
+/// The fair server prefers an ordinary thread without a switch if its time began before the wake-up.
+#[test]
+fn a_thread_that_does_not_displace_an_ordinary_one_is_in_a_hole() {
+    let tick = |time| event(time, 0, What::InterruptBegin(Interrupt::Timer));
+    let after = |time| event(time, 0, What::InterruptEnd(Interrupt::Timer));
+    let held = |length: u64| {
+        let events = [
+            blocks(10, 0, idle(), ordinary()),
+            woken(100, 1, high(), 0),
+            tick(400_000),
+            after(401_000),
+            tick(800_000),
+            after(801_000),
+            preempts(100 + length, 0, ordinary(), high()),
+        ];
+        threads_only(&events, &[])
+    };
+    let hole = CpuHole {
+        cpu: 0,
+        start_ns: 100,
+        length_ns: SILENCE_NS,
+        source: HoleSource::OtherTasks,
+    };
+    assert_eq!(held(SILENCE_NS), (vec![], vec![hole]));
+    let shorter = SILENCE_NS - 1;
+    assert_eq!(held(shorter), (vec![(HIGH, 0, 100, shorter, ORDINARY)], vec![]));
+}
+
+/// The thread that could have helped is held back on the other CPU.
+#[test]
+fn a_cpu_in_a_hole_causes_no_inversion_of_others() {
+    let millisecond = 1_000_000;
+    let equal = task(51, 50);
+    for (held_back, expected) in [
+        (true, vec![]),
+        (false, vec![(HIGH, 1, millisecond, 4_000_000, ORDINARY)]),
+    ] {
+        let other = if held_back { high_on_1() } else { idle() };
+        let events = [
+            blocks(10, 0, idle(), equal),
+            blocks(10, 1, idle(), other),
+            if held_back {
+                preempts(20, 1, other, ordinary())
+            } else {
+                blocks(20, 1, other, ordinary())
+            },
+            woken(millisecond, 0, high(), 0),
+            blocks(5 * millisecond, 0, equal, high()),
+        ];
+        let (inversions, holes) = threads_only(&events, &[(HIGH, "0-1")]);
+        assert_eq!((inversions, holes.len()), (expected, usize::from(held_back)));
+    }
+}
+
+fn high_on_1() -> Task {
+    task(HIGH + 5, 50)
+}
+
 #[test]
 fn a_wake_up_on_an_idle_cpu_is_not_a_hole() {
     // The CPU was idle without a reason to run; the wake-up takes a moment.
