@@ -47,8 +47,8 @@ pub fn run(options: &Options) -> ExitCode {
                 _ => "the published version".to_owned(),
             };
             println!(
-                "Created {folder}. It depends on {used}. Next:\n  cd {folder}\n  cargo test\n  cargo run --release --bin server\n  \
-                 cargo run --release --bin client      in a second terminal"
+                "Created {folder}. It depends on {used}. Next:\n  cd {folder}\n  cargo test\n  cargo run --bin server\n  \
+                 cargo run --bin client      in a second terminal"
             );
             ExitCode::SUCCESS
         }
@@ -81,6 +81,11 @@ fn create(options: &Options) -> Result<(), String> {
     ];
     fs::create_dir(folder).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => format!("{} exists; choose another name", folder.display()),
+        io::ErrorKind::NotFound => format!(
+            "{} cannot be created: the folder {} does not exist",
+            folder.display(),
+            folder.parent().unwrap_or(folder).display()
+        ),
         _ => format!("{} cannot be created: {error}", folder.display()),
     })?;
     for (path, template) in FILES {

@@ -9,8 +9,8 @@ use observatory::CameraRef;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let orb = Orb::builder().build()?;
-    // Its thread reads the replies.
-    orb.set_reply_threadpool(&orb.threadpool().build()?)?;
+    // Its thread reads the replies to calls of any priority.
+    orb.set_reply_threadpool(&orb.threadpool().lane(Priority::MAX, 1).build()?)?;
     let camera: CameraRef = orb.resolve("corbaloc::localhost:2913/Camera")?;
 
     // Both requests are sent before the first wait. `AsyncCall` is a future, too.

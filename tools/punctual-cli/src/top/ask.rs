@@ -1,12 +1,14 @@
 //! Requests a snapshot from an ORB over its inspection socket.
 
 use std::{
-    fmt, io,
+    fmt, fs, io,
     io::{BufRead, BufReader, Read, Write},
     os::unix::net::UnixStream,
     path::{Path, PathBuf},
     time::Duration,
 };
+
+use punctual::Inspection;
 
 use super::snapshot::Snapshot;
 
@@ -93,14 +95,25 @@ fn explain(socket: &Path, error: &io::Error) -> String {
         io::ErrorKind::PermissionDenied => {
             "permission denied: run this as the user of the ORB, or as root (`sudo`)".to_owned()
         }
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => format!(
-            "timeout after {} s: real-time threads may occupy the CPU of its thread `orb-inspect`; \
-             `Inspection::affinity` selects another CPU",
-            TIMEOUT.as_secs()
-        ),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+            let reason = match Inspection::process_of(socket).filter(|pid| is_stopped(*pid)) {
+                Some(pid) => format!("its process is stopped; `kill -CONT {pid}` continues it"),
+                None => "real-time threads may occupy the CPU of its thread `orb-inspect`; \
+                         `Inspection::affinity` selects another CPU"
+                    .to_owned(),
+            };
+            format!("timeout after {} s: {reason}", TIMEOUT.as_secs())
+        }
         io::ErrorKind::UnexpectedEof => {
             "connection closed without an answer; is this the inspection socket of an ORB?".to_owned()
         }
         _ => error.to_string(),
     }
+}
+
+/// Whether a signal or a debugger has stopped the process.
+fn is_stopped(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    matches!(state, Some('T' | 't'))
 }

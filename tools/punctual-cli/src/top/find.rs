@@ -27,12 +27,20 @@ pub fn socket(given: Option<&Path>) -> Result<PathBuf, Failed> {
     {
         Inspection::remove_stale_sockets(&folder);
     }
-    // Other sockets with such a name do not answer.
-    found.retain(|socket| ask(socket).is_ok());
-    match &found[..] {
-        [socket] => Ok(socket.clone()),
-        [] => Err(Failed::NotFound(nothing(pid))),
-        several => Err(Failed::NotFound(which(several))),
+    let mut silent = None;
+    found.retain(|socket| match ask(socket) {
+        Ok(_) => true,
+        Err(failed) => {
+            // Another socket with such a name, or an ORB that cannot answer now.
+            silent = Some(failed);
+            false
+        }
+    });
+    match (&found[..], silent) {
+        ([socket], _) => Ok(socket.clone()),
+        ([], Some(failed)) => Err(failed),
+        ([], None) => Err(Failed::NotFound(nothing(pid))),
+        (several, _) => Err(Failed::NotFound(which(several))),
     }
 }
 

@@ -37,7 +37,7 @@ fn the_package_passes_its_tests_serves_and_ends_in_good_order() {
     let created = run(["new", package.to_str().unwrap()]);
     assert_eq!(created.code, 0, "{}", created.complained);
     assert!(
-        created.said.contains("cargo run --release --bin server"),
+        created.said.contains("cargo run --bin server"),
         "{}",
         created.said
     );
@@ -77,7 +77,7 @@ fn the_package_passes_its_tests_serves_and_ends_in_good_order() {
         let pid = Pid::from_child(&server.0);
         let mut lines = BufReader::new(server.0.stdout.take().unwrap()).lines();
         let serving = lines.next().unwrap().unwrap();
-        assert_eq!(serving, "Serving corbaloc:iiop:1.2@localhost:2809/Tally");
+        assert_eq!(serving, "Serving corbaloc:iiop:1.2@localhost:2790/Tally");
         let client = cargo(&package)
             .args(["run", "--offline", "--quiet", "--bin", "client"])
             .output()

@@ -80,6 +80,25 @@ pub fn a_single_orb_is_found_and_several_are_an_error() {
     drop((first, second));
 }
 
+/// A hung process is what people look for: they must not hear that its inspection is off.
+pub fn an_orb_that_does_not_answer_is_not_missing() {
+    let folder = Folder::new("silent");
+    fs::create_dir(folder.join("punctual")).unwrap();
+    let mut process = Command::new("sleep").arg("60").spawn().unwrap();
+    kill_process(Pid::from_child(&process), Signal::STOP).unwrap();
+    let pid = process.id();
+    let socket = folder.join("punctual").join(format!("{pid}.0.inspect"));
+    let silent = UnixListener::bind(&socket).unwrap();
+    let text = complaint(&top(&folder, &["--once", &pid.to_string()]));
+    process.kill().unwrap();
+    process.wait().unwrap();
+    drop(silent);
+    assert!(
+        text.contains("no answer from the ORB at") && text.contains(&format!("kill -CONT {pid}")),
+        "{text}"
+    );
+}
+
 pub fn an_orb_that_ends_is_reported() {
     let folder = Folder::new("gone");
     let socket = folder.join("radar.inspect");
