@@ -55,10 +55,10 @@ refused.";
        punctual events gateway CHANNEL --udp ADDRESS:PORT [--receive] [OPTIONS]
        punctual events gateway CHANNEL --multicast GROUP:PORT [OPTIONS]")]
 pub struct Options {
-    /// Address of the channel whose events are passed on (with --receive, of the one that gets them)
+    /// Address of the channel whose events are passed on (with --receive, of the channel that receives them)
     #[arg(value_name = "FROM")]
     from: String,
-    /// Address of the channel that gets them
+    /// Address of the channel that receives them
     #[arg(value_name = "TO", group = "other")]
     to: Option<String>,
     #[command(flatten)]
@@ -75,7 +75,7 @@ pub struct Options {
     /// Keep events in FROM until TO has them, under this name
     #[arg(long, value_name = "NAME", conflicts_with_all = ["udp", "multicast"])]
     acknowledged: Option<String>,
-    /// Priority at which FROM delivers and TO receives: that of one of their lanes
+    /// Priority at which FROM delivers and TO receives, that of a lane of each
     #[arg(long, value_parser = priority)]
     priority: Option<Priority>,
     /// Print the counters at this interval
@@ -84,7 +84,7 @@ pub struct Options {
     /// End after this time
     #[arg(long = "for", value_name = "SECONDS", value_parser = seconds)]
     duration: Option<Duration>,
-    /// Address of this host for the channels [default: that of the network towards the first]
+    /// Address of this host for the channels [default: its address on the network towards the first]
     #[arg(long, value_name = "ENDPOINT")]
     listen: Option<String>,
     /// Let `punctual top` watch the ORB at this socket
@@ -95,7 +95,7 @@ pub struct Options {
 /// Datagrams instead of a second channel.
 #[derive(Args, Debug)]
 struct Network {
-    /// Send events to this address as datagrams, or receive them at it (--receive)
+    /// Send events to this address as datagrams, or receive them there (--receive)
     #[arg(long, value_name = "ADDRESS:PORT", group = "other")]
     udp: Option<SocketAddr>,
     /// Receive datagrams, and pass their events on to the channel
@@ -118,7 +118,7 @@ struct Network {
     /// Maximum number of octets of a datagram, from 40 to 65507
     #[arg(long, value_name = "OCTETS", default_value_t = DatagramLimits::default().datagram)]
     datagram: usize,
-    /// Accept events without times of another vendor: repeated ones are not recognised
+    /// Accept events of another vendor, without times: repeated ones are not recognised
     #[arg(long)]
     foreign: bool,
 }

@@ -44,7 +44,7 @@ pub struct Options {
     /// Source of the events
     #[arg(long, default_value_t = 0)]
     source: i32,
-    /// Number of gateways that may pass them on
+    /// Number of gateways that may pass the events on
     #[arg(long, default_value_t = 1)]
     ttl: i32,
     #[command(flatten)]
@@ -58,8 +58,8 @@ pub struct Options {
     /// Number of events in a message, from 1 to 1024
     #[arg(long, value_name = "EVENTS", default_value_t = 1, value_parser = messages())]
     batch: u64,
-    /// Priority at which the channel receives them: that of one of its lanes; default: that which its
-    /// adapter gives to requests without one
+    /// Priority at which the channel receives the events, that of one of its lanes; default: the priority
+    /// that its adapter gives to requests without one
     #[arg(long, value_parser = priority)]
     priority: Option<Priority>,
 }

@@ -57,8 +57,8 @@ pub struct Options {
     /// Type of the payload in the IDL file, of all events or of those of one type
     #[arg(long = "payload", value_name = "[TYPE=]NAME", requires = "file")]
     payloads: Vec<PayloadType>,
-    /// Priority at which the channel delivers: that of one of its lanes; default: that which its adapter
-    /// gives to requests without one
+    /// Priority at which the channel delivers, that of one of its lanes; default: the priority that its
+    /// adapter gives to requests without one
     #[arg(long, value_parser = priority)]
     priority: Option<Priority>,
     /// Name of this consumer, which `top` shows, and to which a schedule of the channel may give a priority
@@ -73,7 +73,7 @@ pub struct Options {
     /// End after this time
     #[arg(long = "for", value_name = "SECONDS", value_parser = seconds)]
     duration: Option<Duration>,
-    /// Address of this host for the channel [default: that of the network towards the channel]
+    /// Address of this host for the channel [default: its address on the network towards the channel]
     #[arg(long, value_name = "ENDPOINT")]
     listen: Option<String>,
 }

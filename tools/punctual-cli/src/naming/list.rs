@@ -30,10 +30,10 @@ address; 3 a naming service cannot be reached, or one below it (the others are p
 /// Settings of `naming list`.
 #[derive(Args, Debug)]
 pub struct Options {
-    /// Name of the context; default: the one of --at
+    /// Name of the context; default: the context of --at
     #[arg(value_name = "NAME")]
     name: Option<String>,
-    /// List the contexts below as well, each once
+    /// Also list the contexts below, each once
     #[arg(long, short)]
     recursive: bool,
     /// Print a JSON array

@@ -35,7 +35,7 @@ const SLICE: Duration = Duration::from_millis(100);
 /// Settings of `naming serve`.
 #[derive(Args, Debug)]
 pub struct Options {
-    /// Address to listen at; for clients of other hosts, one of this host in the network
+    /// Address to listen at; for clients on other hosts, an address of this host on the network
     #[arg(
         long,
         visible_alias = "endpoint",
@@ -46,7 +46,7 @@ pub struct Options {
     /// Keep contexts and bindings in this file; default: in memory
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
-    /// Threads that serve
+    /// Number of threads that serve
     #[arg(long, value_name = "NUMBER", default_value = "4")]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: u16,
