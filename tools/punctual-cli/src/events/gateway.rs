@@ -30,14 +30,14 @@ Examples:
 A channel is named by its `corbaloc:` address, which `punctual events serve` prints, or by an `IOR:`. \
 Channels of TAO are supported; they do not acknowledge, and do not recognise repeated events.
 
-An event passes through as many gateways as its ttl states (`punctual events send --ttl`, default 1). A \
-Punctual channel gets each event once, regardless of the loops and paths that the gateways form. At its end, \
-and with --every also meanwhile, the gateway prints counts of events: forwarded; repeated, which the channel \
+An event passes through at most as many gateways as its ttl states (`punctual events send --ttl`, default 1). A \
+Punctual channel gets each event once, regardless of the loops and paths that the gateways form. When it ends, \
+and with --every also while it runs, the gateway prints counts of events: forwarded; repeated, which the channel \
 had received over another path; looped, which came back to the channel of their supplier; expired, whose ttl \
 was exhausted; lost. `punctual events top` shows the same at the channel to which the gateway leads, \
 `punctual top` its threads (--inspection).
 
-Without --acknowledged, events under way are lost when a channel or the gateway ends; the gateway connects \
+Without --acknowledged, events in transit are lost when a channel or the gateway ends; the gateway connects \
 again every second. With it, FROM keeps up to 4096 events for the gateway of this name, for 10 minutes after \
 its last connection; beyond that, the overflow rule of FROM applies: `--overflow block:MS` loses nothing for \
 that long.
@@ -46,7 +46,7 @@ Datagrams have the header of TAO's gateways. Lost datagrams are not repeated, an
 datagrams to the address can push events: use trusted networks only.
 
 Exit code: 0 ended by Ctrl-C, SIGTERM or --for; 2 a channel could not be reached at the beginning, or \
-refused.";
+refused the gateway.";
 
 /// Settings of `events gateway`.
 #[derive(Args, Debug)]

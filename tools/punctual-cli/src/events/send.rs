@@ -26,10 +26,10 @@ Examples:
   punctual events send --type 16 --count 1000000 --batch 64          as fast as the channel takes them
   punctual events send corbaloc::radar:2830/Events --type 16 --file track.bin
 
-Types below 16 are the service's own. Without --text, --hex or --file the payload is empty. A payload above \
+Types below 16 are reserved. Without --text, --hex or --file the payload is empty. A payload above \
 the channel's limit (1 MiB unless it states another) is refused there; `punctual events top` counts it.
 
-Exit code: 0 the channel received everything, or Ctrl-C; 1 it refused events, or ended meanwhile; 2 no \
+Exit code: 0 the channel received everything, or Ctrl-C; 1 the channel refused events, or ended meanwhile; 2 no \
 channel was found there, or the payload could not be read.";
 
 /// Settings of `events send`.

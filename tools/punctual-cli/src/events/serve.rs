@@ -27,10 +27,10 @@ In another terminal:
   punctual events top
 
 Clients connect and push with the priority of one of the lanes (`tail --priority`); without one, they use \
-the lowest. Real-time priorities need a right; without it, threads are ordinary ones (`punctual doctor`). \
+the lowest. Real-time priorities need a right; without it, all threads are ordinary ones (`punctual doctor`). \
 docs/events.md describes the treatment of slow, dead and hostile clients.
 
-Exit code: 0 ended by Ctrl-C or SIGTERM (of a script's background processes, which ignore SIGINT: by \
+Exit code: 0 ended by Ctrl-C or SIGTERM (background processes of a script ignore SIGINT: use \
 SIGTERM); 2 it could not be started, for example because the port is in use.";
 
 /// Suffix of a channel's name in the address of its counters.

@@ -23,10 +23,10 @@ In another terminal:
 
 With --store, contexts and bindings are kept in a file: each change is on the disk before its \
 caller gets the reply, and references to contexts stay valid after a restart at the same address. \
-Without it, everything ends with the process. docs/naming.md describes limits, and the settings of \
+Without it, everything is lost when the process ends. docs/naming.md describes limits, and the settings of \
 clients of other ORBs.
 
-Exit code: 0 ended by Ctrl-C or SIGTERM (of a script's background processes, which ignore SIGINT: by \
+Exit code: 0 ended by Ctrl-C or SIGTERM (background processes of a script ignore SIGINT: use \
 SIGTERM); 2 it could not be started, for example because the port or the file is in use.";
 
 /// Longest delay until a signal is noticed.
