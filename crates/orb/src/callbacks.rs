@@ -50,7 +50,7 @@ pub struct Callbacks {
     configuration: Arc<Configuration>,
 }
 
-/// Queue of handlers for threads of the user. Dropping it closes it: handlers that have not begun are
+/// Queue of handlers for threads of the user. Dropping the queue closes it: handlers that have not begun are
 /// dropped.
 ///
 /// ```
@@ -97,13 +97,13 @@ pub struct NotAdmitted<T, E> {
     /// The refused call.
     pub call: AsyncCall<T, E>,
     /// TRANSIENT: the queue is full or closed. INV_POLICY: no lane has the priority of the call or a higher
-    /// one.
+    /// priority.
     pub exception: SystemException,
 }
 
 impl Callbacks {
-    /// Runs the handler once with the result of the call, never on the calling thread inside this method. If
-    /// the call could not be sent, the result is that error.
+    /// Runs the handler once with the result of the call, but never inside this method on the calling thread.
+    /// If the call could not be sent, that error is the result.
     ///
     /// Fails and returns the call if it cannot be admitted.
     pub fn deliver<T, E>(
@@ -147,7 +147,7 @@ impl Callbacks {
 }
 
 impl CallbackQueue {
-    /// Runs the next handler on the calling thread, which has the priority of the call meanwhile. Waits for a
+    /// Runs the next handler on the calling thread, which meanwhile has the priority of the call. Waits for a
     /// handler until `timeout` has passed; returns `false` if there was none. A call that has to be sent
     /// again because its object has moved takes a turn without a handler.
     pub fn deliver_next(&self, timeout: Duration) -> bool {

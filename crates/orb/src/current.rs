@@ -176,8 +176,8 @@ impl Current<'_> {
         served_id::current_id()
     }
 
-    /// Returns the context properties that the client has sent with the request which this thread serves:
-    /// those that the `context` clause of the operation names. Empty outside such an upcall.
+    /// Returns the context properties that the client has sent with the request that this thread serves:
+    /// those named by the `context` clause of the operation. Empty outside such an upcall.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -216,8 +216,8 @@ thread_local! {
     static CONTEXTS: RefCell<Vec<(u32, ContextProperties)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Makes calls with this CORBA priority, whatever the thread's own one; its native priority does not change.
-/// For threads of services that work for clients of several priorities.
+/// Makes calls with this CORBA priority, whatever the thread's own priority is; its native priority does not
+/// change. Intended for threads of services that work for clients of several priorities.
 ///
 /// ```
 /// # mod punctual { pub use {punctual_orb::*, punctual_types::*}; }

@@ -47,8 +47,8 @@ pub enum OrbError {
     /// An object with this id is active in the adapter.
     #[error("an object with this id is already active; deactivate it first or choose another id")]
     AlreadyActive,
-    /// The last incarnation of the object with this id has not ended yet: a servant activator is told of its
-    /// end first.
+    /// The last incarnation of the object with this id has not ended yet: a servant activator must first be
+    /// notified of its end.
     #[error(
         "an object with this id is being deactivated, and its servant activator has not etherealized it yet; \
          activate it again later, or outside an upcall, where `activate` waits"
@@ -333,7 +333,7 @@ pub enum ResolveError {
          one lead back to itself?"
     )]
     TooManySteps(String),
-    /// A `file:` cannot be read.
+    /// The file of a `file:` URL cannot be read.
     #[error(
         "cannot read the reference in `{path}`: {source}; it has to be a text file with an `IOR:` or a URL"
     )]
@@ -343,10 +343,11 @@ pub enum ResolveError {
         /// Why.
         source: std::io::Error,
     },
-    /// A naming context does not have the name of a `corbaname:`.
+    /// A naming context does not contain the name in a `corbaname:` URL.
     #[error(transparent)]
     NameNotFound(#[from] NameNotFound),
-    /// A naming context does not accept the name of a `corbaname:`, or refers to others without end.
+    /// A naming context does not accept the name in a `corbaname:` URL, or refers to other contexts without
+    /// end.
     #[error(
         "the naming context refuses the name `{0}`: it is too long or empty for this server, or the server can \
          neither proceed nor name another context that can"
@@ -375,8 +376,8 @@ impl From<SystemException> for ResolveError {
     }
 }
 
-/// Exception of a servant that could not resolve a reference: that of the failed call, otherwise BAD_PARAM
-/// for texts that are no references, and INV_OBJREF for those of other objects.
+/// Exception of a servant that could not resolve a reference: the exception of the failed call, otherwise
+/// BAD_PARAM for texts that are not references, and INV_OBJREF for references to other objects.
 ///
 /// ```
 /// # mod punctual { pub use {punctual_orb::*, punctual_types::*}; }

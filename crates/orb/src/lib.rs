@@ -49,7 +49,7 @@ pub use punctual_types::PriorityModel;
 /// Portable interceptors: user code that sees every outgoing and incoming request.
 ///
 /// Source: CORBA 3.3 part 1, clause 16 (Portable Interceptors). Each interceptor whose starting point
-/// completed gets exactly one ending point, in reverse order, on every way out of a call.
+/// completed gets exactly one ending point, in reverse order, however a call ends.
 pub mod interceptors {
     pub use crate::{
         interception::{

@@ -22,11 +22,11 @@ use crate::notice;
 
 /// Mutex without priority inversion for servants and clients, `RTCORBA::Mutex`.
 ///
-/// Its owner inherits the priority of the highest thread that waits, or runs at the mutex's ceiling
+/// Its owner inherits the priority of the highest waiting thread, or runs at the mutex's ceiling
 /// ([`crate::Orb::create_mutex_with_ceiling`]). Waiters acquire it in order of priority, then of arrival.
 /// Without contention and ceiling, locking and unlocking are one atomic operation each. Clones share the
-/// mutex. It contains no data. If Rust can hold the protected data, a mutex around them is the better choice;
-/// this one protects external resources: a device, a file, a sequence of calls.
+/// mutex. It contains no data. If the protected data is a Rust value, a mutex that contains it is the better
+/// choice; this one protects external resources: a device, a file, a sequence of calls.
 ///
 /// ```
 /// # use punctual_orb as punctual;
@@ -84,8 +84,9 @@ impl Mutex {
         Ok(locked.expect("only a wait with a timeout can end without the mutex"))
     }
 
-    /// Locks the mutex, waiting for at most `max_wait`; returns `None` on timeout. With zero it does not
-    /// wait. The CORBA operation has a resolution of 100 ns, this one of 1 ns on the monotonic clock.
+    /// Locks the mutex, waiting for at most `max_wait`; returns `None` on timeout. If it is zero, this does
+    /// not wait. The CORBA operation has a resolution of 100 ns, this one a resolution of 1 ns on the
+    /// monotonic clock.
     ///
     /// # Errors
     /// [`LockError`], without waiting.

@@ -131,7 +131,7 @@ impl Orb {
         pool.ok_or(OrbError::InvalidThreadPool)?.destroy()
     }
 
-    /// Sets the pool for adapters that are created from now on and set none: `RTCORBA::ThreadpoolPolicy` at
+    /// Sets the pool for adapters that are created from now on and set none: `RTCORBA::ThreadpoolPolicy` of
     /// the ORB.
     ///
     /// ```
@@ -238,8 +238,8 @@ impl Orb {
         self.core().client.policies.add(policies);
     }
 
-    /// Sets the client policies for all calls of the ORB and removes all others, also those of the builder:
-    /// `ORBPolicyManager::set_policy_overrides` with SET_OVERRIDE. See [`Self::add_policies`].
+    /// Sets the client policies for all calls of the ORB and removes all others, including those of the
+    /// builder: `ORBPolicyManager::set_policy_overrides` with SET_OVERRIDE. See [`Self::add_policies`].
     ///
     /// ```
     /// # use punctual_stub as punctual;
@@ -340,16 +340,15 @@ impl Orb {
     }
 
     /// Publishes the object as `corbaloc:iiop:1.2@HOST:PORT/NAME`, with the host and port at which the ORB
-    /// listens, and returns this URL. If the ORB does not listen over IIOP, the URL names its other
-    /// protocols.
+    /// listens, and returns this URL. If the ORB does not listen for IIOP, the URL names its other protocols.
     ///
     /// A client that resolves the URL receives the complete reference of the object, including the endpoints
     /// of lanes and the policies. An object published earlier under this name is replaced. NAME may be any
     /// text without a NUL; characters that URLs do not allow are escaped.
     ///
     /// # Errors
-    /// [`OrbError::Listen`] if the ORB is not listening yet and cannot; [`OrbError::KeyTooLong`] for a name
-    /// longer than [`crate::Limits::max_object_key`].
+    /// [`OrbError::Listen`] if the ORB is not listening yet and cannot start to; [`OrbError::KeyTooLong`] for
+    /// a name longer than [`crate::Limits::max_object_key`].
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -434,8 +433,8 @@ impl Orb {
     /// |---|---|
     /// | `IOR:0001…` | this reference |
     /// | `corbaloc::host:port/Key` | the object that the server has published under the key |
-    /// | `corbaname::host:port/Key#radar/track.1` | what its naming context has bound to the name; without a key, `NameService`, without a port, 2809 |
-    /// | `corbaloc:rir:/Name`, `corbaname:rir:#radar` | an [initial reference](OrbBuilder::initial_reference), and a name in the context `NameService` of those |
+    /// | `corbaname::host:port/Key#radar/track.1` | the object to which this naming context binds the name; without a key, `NameService`, without a port, 2809 |
+    /// | `corbaloc:rir:/Name`, `corbaname:rir:#radar` | an [initial reference](OrbBuilder::initial_reference), and a name in the context that is the initial reference `NameService` |
     /// | `file:///path` | the text in a file of this host, such as an `IOR:` |
     ///
     /// An `IOR:` that names the interface of `R` causes no request. Otherwise requests query the object's
@@ -503,8 +502,8 @@ impl Orb {
         any.view().with_context(&context).get()
     }
 
-    /// Converts text to a reference like [`Self::resolve`], but checks no interface. An `IOR:` causes no
-    /// request.
+    /// Converts text to a reference like [`Self::resolve`], but does not check the interface. An `IOR:`
+    /// causes no request.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -521,10 +520,10 @@ impl Orb {
         resolution::resolved(self.core(), text).map_err(|error| error.of(text))
     }
 
-    /// Makes a reference usable that a program has kept in its encoded form. Causes no request.
+    /// Makes usable a reference that a program has kept in its encoded form. Causes no request.
     ///
     /// # Errors
-    /// [`ResolveError::Nil`]; [`ResolveError::Call`] for one that this ORB cannot use.
+    /// [`ResolveError::Nil`]; [`ResolveError::Call`] for a reference that this ORB cannot use.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -543,10 +542,11 @@ impl Orb {
 
     /// Serves the objects of adapters without a thread pool on the calling thread until the ORB is shut down.
     ///
-    /// Call it when all adapters and objects exist: requests for persistent objects that do not are answered
-    /// with OBJECT_NOT_EXIST from then on, and with TRANSIENT before ([`crate::Limits::startup`]).
+    /// Call it when all adapters and objects exist: from then on, requests for persistent objects that do not
+    /// exist are answered with OBJECT_NOT_EXIST; before, with TRANSIENT ([`crate::Limits::startup`]).
     ///
-    /// Several threads may call this method. It returns after the threads of all pools have ended, too.
+    /// Several threads may call this method. It returns only after the threads of all pools have ended as
+    /// well.
     ///
     /// Before a thread calls it, these objects can only be reached through their own ORB. Calls from other
     /// ORBs in the process wait for it until their timeout. Without a timeout they wait for 5 s and fail with
@@ -600,8 +600,8 @@ impl Orb {
         self.core().shut_down();
     }
 
-    /// Shuts the ORB down like [`Self::shutdown`] and waits for all its threads. The wait has no deadline: it
-    /// also lasts as long as an upcall that does not end.
+    /// Shuts the ORB down like [`Self::shutdown`] and waits for all its threads. The wait has no deadline: if
+    /// an upcall does not end, neither does the wait.
     ///
     /// Fails with BAD_INV_ORDER inside an upcall, which would wait for itself.
     ///

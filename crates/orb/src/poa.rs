@@ -80,7 +80,7 @@ impl Poa {
         PoaBuilder::new(self.clone(), name)
     }
 
-    /// Returns a builder that activates `servant`, with an object id and a priority if required.
+    /// Returns a builder that activates `servant`, with an object id and a priority if they are set.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -148,7 +148,7 @@ impl Poa {
         !unstarted_servers::has(&self.core.pool)
     }
 
-    /// Returns the scheduling that threads of the ORB of this adapter have at a CORBA priority:
+    /// Returns the scheduling that threads of this adapter's ORB have at a CORBA priority:
     /// [`Orb::thread_scheduling`](crate::Orb::thread_scheduling).
     ///
     /// ```

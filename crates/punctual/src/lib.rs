@@ -1,6 +1,6 @@
 //! Punctual is a Real-time CORBA ORB.
 //!
-//! A server activates servants in an object adapter and gives out references; clients call through
+//! A server activates servants in an object adapter and hands out references; clients make calls through
 //! references. With lanes, a request of high priority shares no thread, connection or buffer with a lower
 //! one. Interfaces are written in OMG IDL: `punctual-build` turns them into Rust in a build script, and
 //! [`include_idl!`] includes the result.
@@ -44,12 +44,12 @@
 //! | `punctual-build` | Compiles IDL to Rust in a build script |
 //! | `punctual-events` | Real-time event channels: typed events, filters, timeouts, dispatching by priority |
 //! | `punctual-scheduling` | Scheduling service: priorities of activities, pools and objects by name, from a file |
-//! | `punctual-naming` | Naming service (CosNaming): contexts with bindings, in memory or in a file; their clients |
+//! | `punctual-naming` | Naming service (CosNaming): contexts with bindings, in memory or in a file; and its clients |
 //! | `punctual-qos` | Adaptive quality of service: contracts over system conditions, and a manager of rates |
-//! | `punctual-dispatch` | Dispatcher: bounded queues by preemption priority, by arrival, deadline or laxity in each |
+//! | `punctual-dispatch` | Dispatcher: bounded queues by preemption priority, each by arrival, deadline or laxity |
 //! | `punctual-simulation` | Scenario files for [`rtscheduling::simulator`] |
 //! | `punctual-zenoh` | Gateways between event channels and Zenoh |
-//! | `punctual-toml` | TOML files of these services: errors with line and key, time spans with units |
+//! | `punctual-toml` | TOML files of these services: errors with line and key, durations with units |
 //! | `punctual-cli` | The command `punctual`: IDL, plans of schedules, inspection of running ORBs, benchmarks |
 
 pub use punctual_cdr::{
@@ -133,7 +133,7 @@ pub mod rtscheduling {
     pub use punctual_types::DistributableThreadId;
 }
 
-/// Names in a naming service, as `corbaname:` URLs have them, and the errors of those that are not found.
+/// Names in a naming service, as in `corbaname:` URLs, and the errors for names that are not found.
 ///
 /// The crate `punctual-naming` has clients and servants of the service itself.
 ///
@@ -151,7 +151,7 @@ pub mod naming {
     };
 }
 
-/// Transports, which carry octets between ORBs, and the interface for your own.
+/// Transports, which carry octets between ORBs, and the interface for transports of your own.
 ///
 /// [`Tcp`](transport::Tcp), [`Unix`](transport::Unix) and [`Shm`](transport::Shm) are built in;
 /// `OrbBuilder::transport` adds others. `examples/03-transport-of-your-own` implements one.
@@ -247,9 +247,9 @@ pub mod any {
 /// Calls and servants without generated code: the dynamic invocation interface (DII) and the dynamic skeleton
 /// interface (DSI).
 ///
-/// [`ObjectRef::request`] builds a call whose operation is known at run time only; a
+/// [`ObjectRef::request`] builds a call whose operation is known only at run time; a
 /// [`DynamicServant`](dynamic::DynamicServant) executes such operations, and becomes an object like any other
-/// servant. Both use the path of generated code.
+/// servant. Both use the same path as generated code.
 ///
 /// ```
 /// use punctual::{Orb, ObjectRef, any::{Any, Kind, TypeCode}, dynamic::*};
@@ -279,7 +279,7 @@ pub mod dynamic {
 
 /// Value types: objects that are passed by value (`docs/mapping.md`, "Value types").
 ///
-/// A `custom` one states how its state is sent:
+/// A `custom` value type states how its state is sent:
 ///
 /// ```
 /// use punctual::value::{CdrError, CustomMarshal, Decode, Decoder, Encode, Encoder};

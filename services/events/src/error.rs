@@ -11,8 +11,8 @@ pub enum EventError {
     /// The filter of a subscription cannot be used.
     #[error("subscription refused: {0}")]
     Filter(#[from] FilterError),
-    /// The channel has too many consumers, with former ones whose callbacks have not returned, or for which a
-    /// command still waits.
+    /// The channel has too many consumers, including former ones whose callbacks have not returned, or for
+    /// which a command still waits.
     #[error(
         "the channel has {0} consumers, its limit, including disconnected ones still in use by a thread; disconnect \
          some, or raise `ChannelLimits::consumers`"
@@ -51,13 +51,14 @@ pub enum EventError {
         .0.value()
     )]
     DuplicateLane(punctual::Priority),
-    /// A level of a schedule has the lowest priority, so that no lane below serves consumers outside it.
+    /// A level of a schedule has the lowest priority, so no lane below it can serve consumers outside the
+    /// schedule.
     #[error(
         "the schedule has a lane of priority 0, and consumers that are not in it need one below its lanes; \
          give its first level a priority of at least the number of its levels"
     )]
     NoLaneBelow,
-    /// A lane has a shedding policy that does not fit events: with checkpoints or retries.
+    /// A lane has a shedding policy with checkpoints or retries, which do not apply to events.
     #[error(
         "the shedding policy of the lane of priority {} uses checkpoints or retries, which event callbacks do \
          not support; use `SheddingPolicy::before_dispatch`",
@@ -86,7 +87,7 @@ pub enum EventError {
     /// A socket for datagrams cannot be used.
     #[error("the datagram gateway failed: {0}")]
     Socket(#[source] std::io::Error),
-    /// A supplier announces a type that is the service's own.
+    /// A supplier announces an event type that is reserved for the service.
     #[error("event type {} is reserved; choose one from {} on", .0.0, crate::RESERVED_TYPES)]
     ReservedType(crate::EventType),
     /// A value could not be encoded, or an event does not contain one of the expected type.
@@ -98,8 +99,8 @@ pub enum EventError {
     /// A call to a channel or from it failed.
     #[error(transparent)]
     Call(#[from] SystemException),
-    /// The adapter of a consumer of another process has lanes, but none of the priority at which the channel
-    /// calls it.
+    /// The adapter of a consumer of another process has lanes, but no lane of the priority at which the
+    /// channel calls the consumer.
     #[error(
         "the channel would call this consumer at priority {}, but no lane of its adapter has this priority; \
          give its thread pool such a lane, or call `orb.current().set_priority` with that of one of its \

@@ -16,13 +16,13 @@ pub(crate) use tree::{FilterTree, Stimulus};
 pub struct EventType(pub i32);
 
 impl EventType {
-    /// Stands for every type in a filter.
+    /// Matches every type in a filter.
     pub const ANY: Self = Self(0);
     /// Fired once.
     pub const TIMEOUT: Self = Self(4);
     /// Fired periodically.
     pub const INTERVAL_TIMEOUT: Self = Self(5);
-    /// Fired because other events were late.
+    /// Fired because other events did not arrive in time.
     pub const DEADLINE_TIMEOUT: Self = Self(6);
     /// First type that is free for applications.
     pub const FIRST_USER: Self = Self(RESERVED_TYPES);
@@ -33,7 +33,7 @@ impl EventType {
 pub struct SourceId(pub i32);
 
 impl SourceId {
-    /// Stands for every source in a filter.
+    /// Matches every source in a filter.
     pub const ANY: Self = Self(0);
 }
 
@@ -136,8 +136,8 @@ impl Filter {
         Self::leaf(Item::Nothing)
     }
 
-    /// Restricts the filter to events of this source. A filter made with [`event`](Self::event) accepts them
-    /// from this source only; others gain the source as a further condition.
+    /// Restricts the filter to events of this source. A filter made with [`event`](Self::event) then accepts
+    /// its events from this source only; other filters gain the source as a further condition.
     pub fn from(self, source: impl Into<SourceId>) -> Self {
         let source = source.into();
         match self.items[..] {
@@ -157,12 +157,12 @@ impl Filter {
         self.under(Item::Bitmask(mask))
     }
 
-    /// A timeout event this long after the subscription, once.
+    /// One timeout event, this long after the subscription.
     pub fn after(delay: Duration) -> Self {
         Self::leaf(Item::Timeout(Timeout::Once, delay))
     }
 
-    /// A timeout event periodically.
+    /// Periodic timeout events.
     pub fn every(interval: Duration) -> Self {
         Self::leaf(Item::Timeout(Timeout::Interval, interval))
     }
@@ -198,7 +198,7 @@ impl Filter {
         self.items.len()
     }
 
-    /// Whether there is no element: such a filter accepts nothing.
+    /// Whether the filter has no element; such a filter accepts nothing.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
@@ -209,7 +209,7 @@ impl Filter {
         self.items.iter().filter(is_timeout).count()
     }
 
-    /// Number of elements on the longest way from the outermost to an innermost one.
+    /// Number of elements on the longest path from the outermost to an innermost element.
     pub fn depth(&self) -> usize {
         let mut missing: Vec<usize> = Vec::new();
         let mut deepest = 0;
@@ -313,7 +313,7 @@ impl Filter {
 /// Limits of the filters of a channel.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct FilterLimits {
-    /// Maximum depth; default 32. Evaluation needs stack in proportion.
+    /// Maximum depth; default 32. Evaluation needs stack space in proportion.
     pub depth: usize,
     /// Maximum number of elements; default 1,024.
     pub elements: usize,

@@ -17,19 +17,19 @@ impl EventChannel {
     /// into force: each of its levels becomes a lane, which serves in the order that the schedule states, and
     /// each consumer with the name of an operation, or with its
     /// [handle](crate::SubscriptionBuilder::rt_info), gets the priority of the operation's level, and the
-    /// operation's timing with its period as [deadline](crate::SubscriptionBuilder::deadline). So do
-    /// consumers that subscribe, or get the [name](crate::RemoteSubscription::set_name) of an operation,
-    /// later. `lane` describes the lane of a level, given its number from 0, which is the first to be
-    /// dispatched; [`Lane::descending`] is what most programs need.
+    /// operation's timing with its period as [deadline](crate::SubscriptionBuilder::deadline). The same
+    /// applies to consumers that subscribe, or get the [name](crate::RemoteSubscription::set_name) of an
+    /// operation, later. `lane` describes the lane of a level, given its number from 0, which is the first to
+    /// be dispatched; [`Lane::descending`] is what most programs need.
     ///
     /// For schedules that change, pass this to `ScheduledDispatcher::pass_on` for a scheduler of this
     /// process, or to `ScheduleFollower::start` for one of another process.
     ///
-    /// As with [`Self::reconfigure`], no event is lost or overtaken; what waited without a deadline gets one
-    /// as if it arrived now. Consumers outside the schedule, which name no operation of it, and those whose
-    /// operations do not run, keep their priorities, but never use a lane of the schedule: the lanes of the
-    /// channel below it stay, and serve them as if there were no others; if there are none, a lane with one
-    /// thread of [`Priority::MIN`] does. If nothing runs, nothing changes.
+    /// As with [`Self::reconfigure`], no event is lost or overtaken; events that waited without a deadline
+    /// get one as if they arrived now. Consumers outside the schedule, which name none of its operations, and
+    /// consumers whose operations do not run keep their priorities, but never use a lane of the schedule: the
+    /// lanes of the channel below it stay, and serve them as if there were no others; if there are none, a
+    /// lane with one thread of [`Priority::MIN`] does. If nothing runs, nothing changes.
     ///
     /// ```
     /// use std::time::Duration;
@@ -54,7 +54,7 @@ impl EventChannel {
     ///
     /// # Errors
     /// [`EventError::NoLaneBelow`] if a level has [`Priority::MIN`], and as for [`Self::reconfigure`]; the
-    /// channel then follows what it has followed before.
+    /// channel then continues to follow its earlier schedule.
     pub fn follow(
         &self,
         schedule: impl OperationLevels + Send + Sync + 'static,
@@ -82,7 +82,7 @@ impl EventChannel {
 
 impl Lane {
     /// Returns lanes of one thread each for [`EventChannel::follow`]: the first level has this priority, each
-    /// next one the priority below, down to [`Priority::MIN`].
+    /// further one the next lower priority, down to [`Priority::MIN`].
     ///
     /// ```
     /// use punctual::Priority;

@@ -1,5 +1,6 @@
 //! Identity of events across gateways: the first channel that receives an event stamps it with a time that it
-//! gives to no other, gateways keep it, and a channel with gateways remembers the events that it has seen.
+//! gives to no other event; gateways keep this time, and a channel with gateways remembers the events that it
+//! has seen.
 
 use std::{
     collections::{HashMap, VecDeque, hash_map::Entry},
@@ -45,7 +46,7 @@ struct Window {
 }
 
 impl Seen {
-    /// Remembers `length` events, in memory that it takes now.
+    /// Remembers `length` events, in memory that is allocated here.
     pub fn new(length: usize) -> Self {
         let window = Window {
             known: HashMap::with_capacity(length + 1),

@@ -40,8 +40,8 @@ impl EventChannel {
         Ok(poa.activate(Inspected(Arc::downgrade(&self.core)))?)
     }
 
-    /// Shows a scheduler whose schedule the channel carries out to [`ChannelStatistics::schedulers`], as long
-    /// as `state` returns one. It takes no thread of the channel any time.
+    /// Shows a scheduler whose schedule the channel follows in [`ChannelStatistics::schedulers`], as long as
+    /// `state` returns one. This takes no time of any thread of the channel.
     ///
     /// ```
     /// use punctual::{Orb, SchedulerState};
@@ -69,7 +69,7 @@ impl ChannelStatistics {
     /// Queries a channel of this or another process.
     ///
     /// # Errors
-    /// OBJECT_NOT_EXIST: the channel has been destroyed. Else the call fails.
+    /// OBJECT_NOT_EXIST: the channel has been destroyed. Otherwise, the error of the call.
     pub fn of(inspection: &InspectionRef) -> Result<Self, SystemException> {
         inspection.state().map(Self::from)
     }

@@ -30,17 +30,17 @@ pub struct ChannelLimits {
     pub batch: usize,
     /// Time in which a delivery to another process must be sent; default 100 ms.
     pub send_timeout: Duration,
-    /// Time that the end of a channel waits for callbacks that are being executed; default 1 s. Their threads
-    /// end later then, when they return.
+    /// Time for which a channel that ends waits for callbacks that are being executed; default 1 s. The
+    /// threads of callbacks that take longer end when these return.
     pub ending: Duration,
-    /// Whether a client of another process may destroy the channel, as it may destroy one of TAO's; default
-    /// yes. Otherwise it gets NO_PERMISSION.
+    /// Whether a client of another process may destroy the channel, as it may destroy a channel of TAO;
+    /// default yes. Otherwise it gets NO_PERMISSION.
     pub remote_destroy: bool,
     /// Limits of filters.
     pub filter: FilterLimits,
     /// Limits of memory.
     pub octets: OctetLimits,
-    /// Beyond what a consumer is disconnected.
+    /// Faults beyond which a consumer is disconnected.
     pub tolerance: ConsumerTolerance,
     /// Limits of gateways.
     pub gateways: GatewayLimits,
@@ -53,8 +53,8 @@ pub struct OctetLimits {
     /// together.
     pub batch: usize,
     /// Octets of the events that wait for a consumer, beyond which its overflow rule applies; default 4 MiB.
-    /// A single event or set above it still enters an empty queue. Also of the events that conjunctions of
-    /// the consumer's filter hold: beyond it, they are lost.
+    /// A single event or set above it still enters an empty queue. The same limit applies to the events that
+    /// conjunctions of the consumer's filter hold: beyond it, they are lost.
     pub queue: usize,
     /// Like `queue`, of the events that wait for a gateway that acknowledges; default 16 MiB.
     pub kept: usize,
@@ -62,7 +62,7 @@ pub struct OctetLimits {
     pub reused: usize,
 }
 
-/// Faults that a channel tolerates of a consumer before it disconnects it.
+/// Faults of a consumer that a channel tolerates before it disconnects the consumer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ConsumerTolerance {
     /// Number of consecutive failed deliveries after which a consumer is disconnected; default 3.
@@ -71,9 +71,9 @@ pub struct ConsumerTolerance {
     pub lost: u64,
     /// Interval at which consumers of other processes are asked whether they exist; default 5 s. Zero: never.
     pub ping: Duration,
-    /// Time after which a consumer that does not answer is disconnected; default 30 s. Answers that come
-    /// later than [`ChannelLimits::send_timeout`] count. One that cannot be reached at all is disconnected
-    /// after `failures` questions in a row.
+    /// Time after which a consumer that does not answer is disconnected; default 30 s. Answers that arrive
+    /// later than [`ChannelLimits::send_timeout`] count. A consumer that cannot be reached at all is
+    /// disconnected after `failures` questions in a row.
     pub silence: Duration,
 }
 
@@ -82,8 +82,8 @@ pub struct ConsumerTolerance {
 pub struct GatewayLimits {
     /// Maximum number of gateways that have an inbox, and of those that have an outbox; default 16.
     pub number: usize,
-    /// Number of the last events by which a channel that imports others recognises those that gateways bring
-    /// again; default 65,536 (about 2 MiB, taken by the first import).
+    /// Number of the last events that a channel that imports events remembers, to recognise those that
+    /// gateways bring again; default 65,536 (about 2 MiB, taken by the first import).
     pub remembered: usize,
     /// Number of events that are kept for a gateway that acknowledges them; default 4,096. The overflow rule
     /// of the channel applies beyond, and beyond [`OctetLimits::kept`].

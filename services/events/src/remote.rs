@@ -55,9 +55,9 @@ impl RemoteChannel {
     /// its pool; the channel delivers them with the priority of the calling thread.
     ///
     /// The callback runs on the thread that receives, which is the shortest way. While it is slower than the
-    /// events come, the rest waits in the buffers of the sockets, megabytes long, and gets older and older:
-    /// the queue of the channel, and its overflow rule, bound only what waits there. For a consumer that may
-    /// be slow, state a queue in this process: [`consumer`](Self::consumer).
+    /// events arrive, the rest wait in the buffers of the sockets, megabytes of them, and get older and
+    /// older: the queue of the channel, and its overflow rule, bound only what waits there. For a consumer
+    /// that may be slow, state a queue in this process: [`consumer`](Self::consumer).
     ///
     /// # Errors
     /// The channel refuses the filter or another consumer, or a call fails.
@@ -99,7 +99,7 @@ impl RemoteChannel {
         }
     }
 
-    /// Like [`subscribe`](Self::subscribe), as a gateway: observers do not hear of it.
+    /// Like [`subscribe`](Self::subscribe), but as a gateway: observers are not notified of it.
     pub(crate) fn connect(
         &self,
         poa: &Poa,
@@ -151,7 +151,7 @@ impl RemoteChannel {
         Ok(subscription)
     }
 
-    /// Connects as a supplier of events of these types; none: of any type.
+    /// Connects as a supplier of events of these types; if there are none, of any type.
     ///
     /// # Errors
     /// [`EventError::ReservedType`], the channel refuses another supplier, or a call fails.
@@ -162,7 +162,7 @@ impl RemoteChannel {
         self.connect_supplier(types, false)
     }
 
-    /// Like [`supplier`](Self::supplier), or as a gateway: observers do not hear of it.
+    /// Like [`supplier`](Self::supplier), or as a gateway, of which observers are not notified.
     pub(crate) fn connect_supplier(
         &self,
         types: &[crate::EventType],
@@ -228,11 +228,11 @@ pub struct RemoteSubscriptionBuilder {
 }
 
 impl RemoteSubscriptionBuilder {
-    /// Has events wait in a queue of this process, of this length and with this overflow rule, until a thread
-    /// of its own has called the callback, with one event, or one set of a conjunction, at a time. The thread
-    /// has the priority at which the channel delivers (the lowest, if that is a channel of another vendor),
-    /// and the scheduling of the ORB's lanes. The thread that receives only fills the queue: it is free for
-    /// further events, and to answer that the consumer exists. The rule also applies beyond
+    /// Makes events wait in a queue in this process, of this length and with this overflow rule, until a
+    /// thread of the queue has called the callback, with one event, or one set of a conjunction, at a time.
+    /// The thread has the priority at which the channel delivers (the lowest, if that is a channel of another
+    /// vendor), and the scheduling of the ORB's lanes. The thread that receives only fills the queue: it is
+    /// free for further events, and to answer that the consumer exists. The rule also applies beyond
     /// [`OctetLimits::queue`](crate::OctetLimits::queue) (4 MiB). Default: no queue, and the callback runs on
     /// the thread that receives.
     ///
@@ -243,10 +243,10 @@ impl RemoteSubscriptionBuilder {
         self
     }
 
-    /// Names the operation that the events start by its handle in the scheduling service, such as
-    /// `RtecScheduler::Scheduler::create` returns: the schedule that the channel
-    /// [follows](crate::EventChannel::follow) gives this consumer its priority. TAO's channels take it, too.
-    /// Default: 0, none.
+    /// Identifies the operation that the events start by its handle in the scheduling service, as
+    /// `RtecScheduler::Scheduler::create` returns it: the schedule that the channel
+    /// [follows](crate::EventChannel::follow) gives this consumer its priority. TAO's channels accept it,
+    /// too. Default: 0, none.
     pub fn rt_info(mut self, handle: i32) -> Self {
         self.rt_info = handle;
         self

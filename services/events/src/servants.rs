@@ -36,7 +36,7 @@ impl EventChannel {
     /// Makes the channel an object of an ORB, for suppliers and consumers of other processes. Push operations
     /// are served by the threads of the adapter's pool; consumers get the priority at which they connect.
     ///
-    /// The adapter chooses the ids of its objects (not `user_ids`, and therefore not `persistent`). A
+    /// The adapter must choose the ids of its objects (no `user_ids`, and therefore no `persistent`). A
     /// published channel has the same URL in each run of the program.
     ///
     /// # Errors

@@ -13,10 +13,11 @@ pub enum Dispatching {
     /// callback that is slow there delays them all, and one that does not return stops them.
     #[default]
     Reactive,
-    /// On the threads of lanes. A consumer is served by the lane of its priority: of those at or below it the
-    /// highest, else the lowest. A slow consumer delays those of its lane, while all threads are occupied.
+    /// On the threads of lanes. A consumer is served by the highest lane at or below its priority, or, if
+    /// there is none, by the lowest lane. A slow consumer delays the other consumers of its lane while all
+    /// threads are occupied.
     Lanes(Vec<Lane>),
-    /// Each consumer has a thread with its priority. A slow consumer delays no other one. If it is
+    /// Each consumer has a thread with its priority. A slow consumer delays no other one. If the consumer is
     /// disconnected during a callback, nothing waits for it: the thread ends when the callback returns, and
     /// counts as a consumer until then.
     ThreadPerConsumer,
@@ -38,9 +39,9 @@ pub struct Lane {
     pub priority: Priority,
     /// Number of threads, at least 1.
     pub threads: usize,
-    /// Order in which events of consumers with a [deadline](crate::SubscriptionBuilder::deadline) are served; by
-    /// deadline or laxity, before all consumers without. By laxity, events that can no longer be in time come
-    /// last of all, also behind later ones of the same consumer.
+    /// Order in which events of consumers with a [deadline](crate::SubscriptionBuilder::deadline) are served;
+    /// by deadline or laxity, before all consumers without one. By laxity, events that can no longer be in
+    /// time come last of all, even after later ones of the same consumer.
     pub order: Order,
     /// Treatment of events that can no longer meet the deadline of their consumer. Policies with checkpoints
     /// or retries are refused ([`EventError::Shedding`](crate::EventError::Shedding)).
@@ -60,7 +61,8 @@ impl Lane {
     }
 }
 
-/// Treatment of an event if the queue of a consumer is full. Each loss is counted for the consumer.
+/// Treatment of an event for which the queue of a consumer has no room. Each loss is counted for the
+/// consumer.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Overflow {
     /// The oldest events of the queue are lost.
@@ -68,7 +70,7 @@ pub enum Overflow {
     DropOldest,
     /// The new event is lost.
     DropNewest,
-    /// The supplier waits for room, this long at most; then the new event is lost. Timeouts do not wait:
+    /// The supplier waits for room, at most this long; then the new event is lost. Timeouts do not wait:
     /// without room they are lost at once.
     Block(Duration),
     /// The consumer is disconnected.

@@ -23,8 +23,8 @@ pub struct ChannelStatistics {
     /// Number of events that were refused: their content exceeds the limit, or a consumer of the channel
     /// pushed them back into it more often than their `ttl` permits.
     pub refused: u64,
-    /// Number of events that wait for the threads of lanes, which offer them to consumers: those of a lane to
-    /// which a supplier's thread left its consumers.
+    /// Number of events that wait until the threads of lanes offer them to consumers, because a supplier's
+    /// thread left the consumers of these lanes to them.
     pub deferred: u64,
     /// Number of timeouts that have fired.
     pub timeouts: u64,
@@ -43,14 +43,14 @@ pub struct ChannelStatistics {
     /// All connected consumers, from the highest priority to the lowest.
     pub consumers: Vec<ConsumerStatistics>,
     /// The gateways that lead to this channel, and those that export its events. `forwarded` of an export of
-    /// another process includes events that are under way to it.
+    /// another process includes events that are in transit to it.
     pub gateways: Vec<GatewayStatistics>,
 }
 
 /// Numbers of events that did not reach a consumer, by the reason.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Undelivered {
-    /// Events that its queue had no room for, or that waited when it was disconnected because of a limit.
+    /// Events for which its queue had no room, or that waited when it was disconnected because of a limit.
     pub lost: u64,
     /// Events whose delivery failed.
     pub failed: u64,
@@ -69,7 +69,7 @@ pub struct Refusals {
     pub depth: u64,
     /// Filters with too many elements.
     pub length: u64,
-    /// Dependencies that are no filter, and consumers that are no object.
+    /// Dependencies that are not a filter, and consumers that are not an object.
     pub malformed: u64,
     /// All other limits: number of consumers, proxies, observers or gateways; elements, announced types and
     /// timeouts; interval; queue. Also ends of the channel that clients may not request.

@@ -30,7 +30,7 @@ impl EventChannel {
     }
 }
 
-/// Form in which a consumer gets each event.
+/// Form in which a consumer receives each event.
 pub trait Content: 'static {
     /// Its type.
     type Item: 'static;
@@ -125,9 +125,9 @@ impl<C: Content> SubscriptionBuilder<C> {
         self
     }
 
-    /// Names the operation that the events start by its handle of an `RT_Info`: a schedule that the channel
-    /// [follows](EventChannel::follow) gives it priority and timing. The
-    /// handle precedes the [name](Self::name); 0 is none. As `rt_info` of the dependencies of TAO's
+    /// Identifies the operation that the events start by the handle of its `RT_Info`: a schedule that the
+    /// channel [follows](EventChannel::follow) gives it priority and timing. The handle takes precedence over
+    /// the [name](Self::name); 0 means none. Corresponds to `rt_info` in the dependencies of TAO's
     /// `ConsumerQOS`.
     ///
     /// ```
@@ -152,10 +152,10 @@ impl<C: Content> SubscriptionBuilder<C> {
         self
     }
 
-    /// Has deliveries complete this long after their events have entered the queue of the consumer, or the
-    /// backlog of its lane. Later ones are counted as late; those that can no longer be complete in time are
-    /// cancelled if the [lane](crate::Lane::shedding) sheds them. Each event, or set of a conjunction, is
-    /// then delivered alone. Default: no deadline.
+    /// Requires deliveries to complete this long after their events have entered the queue of the consumer,
+    /// or the backlog of its lane. Deliveries that complete later are counted as late; those that can no
+    /// longer complete in time are cancelled if the [lane](crate::Lane::shedding) sheds them. Each event, or
+    /// set of a conjunction, is then delivered alone. Default: no deadline.
     ///
     /// ```
     /// use std::{sync::mpsc, time::Duration};
@@ -182,7 +182,7 @@ impl<C: Content> SubscriptionBuilder<C> {
         self
     }
 
-    /// Sets the worst-case execution time of the callback. Default: unknown, so that a delivery is hopeless
+    /// Sets the worst-case execution time of the callback. Default: unknown, so a delivery is hopeless only
     /// from its deadline on.
     pub fn execution_time(mut self, time: Duration) -> Self {
         self.qos.timing.execution_time = time;
@@ -190,7 +190,7 @@ impl<C: Content> SubscriptionBuilder<C> {
     }
 
     /// Marks the subscription as critical: policies may
-    /// [spare](punctual::rtscheduling::SheddingPolicy::sparing_critical) its deliveries.
+    /// [exempt](punctual::rtscheduling::SheddingPolicy::sparing_critical) its deliveries.
     pub fn critical(mut self) -> Self {
         self.qos.timing.is_critical = true;
         self
@@ -212,7 +212,7 @@ impl<C: Content> SubscriptionBuilder<C> {
     }
 
     /// Calls `callback` for each event, on a thread of the channel. Events without the expected content count
-    /// as failed, a panic as well; as many consecutive failed deliveries as
+    /// as failed, and so does a panic; as many consecutive failed deliveries as
     /// [`ConsumerTolerance::failures`](crate::ConsumerTolerance::failures) states end the subscription.
     ///
     /// # Errors
@@ -248,7 +248,7 @@ impl<C: Content> SubscriptionBuilder<C> {
         })
     }
 
-    /// Lets the program take the events at times of its choice; no thread of the channel is involved.
+    /// Lets the program take the events when it chooses; no thread of the channel is involved.
     ///
     /// # Errors
     /// The filter or the length of the queue exceeds a limit, or there are too many consumers.
@@ -304,7 +304,7 @@ impl Subscription {
         self.core.suspend(&self.consumer, false);
     }
 
-    /// Ends it before it is dropped.
+    /// Ends the subscription before it is dropped.
     pub(crate) fn end(&self) {
         self.core.unsubscribe(&self.consumer);
     }
@@ -334,13 +334,13 @@ impl<C: Content> Receiver<C> {
         self.next(|consumer| consumer.receive(None))
     }
 
-    /// Waits for the next event; `None`: none came in this time.
+    /// Waits for the next event; `None`: no event arrived in this time.
     pub fn recv_timeout(&self, timeout: Duration) -> Option<C::Item> {
         let deadline = later(Instant::now(), timeout);
         self.next(|consumer| consumer.receive(Some(deadline)))
     }
 
-    /// Takes the next event if there is one.
+    /// Takes the next event, if there is one.
     pub fn try_recv(&self) -> Option<C::Item> {
         self.recv_timeout(Duration::ZERO)
     }

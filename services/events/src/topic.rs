@@ -92,7 +92,7 @@ pub enum Encoding {
     /// CDR encapsulation in the octets of the payload.
     #[default]
     Octets,
-    /// An `any` with its type: consumers of any vendor can read it, and a wrong type is noticed.
+    /// An `any` with its type: consumers of any vendor can read it, and a wrong type is detected.
     Any,
 }
 

@@ -13,7 +13,7 @@ use crate::{
     refusal::{Refusal, wire},
 };
 
-/// A naming context of any server, with names as texts.
+/// A naming context of any server, with names as text.
 ///
 /// Each operation takes a name as text or as [`Name`], and ends after a timeout, [`Self::TIMEOUT`] by
 /// default. If a server cannot proceed at a context of another one, the operation continues there
@@ -95,7 +95,7 @@ impl NamingContext {
     /// `corbaloc:rir:/NameService`, or an `IOR:`.
     ///
     /// # Errors
-    /// [`NamingError::Context`], also if the object is no naming context.
+    /// [`NamingError::Context`], also if the object is not a naming context.
     pub fn find(orb: &Orb, url: &str) -> Result<Self, NamingError> {
         Ok(Self::new(&orb.resolve::<NamingContextRef>(url)?))
     }
@@ -165,8 +165,8 @@ impl NamingContext {
         Ok(Self::new(&created).with_timeout(self.timeout))
     }
 
-    /// Returns what is bound to a name, as a reference of this type. If the reference does not state the
-    /// type, the object is asked.
+    /// Returns the object that is bound to a name, as a reference of this type. If the reference does not
+    /// state the type, the object is queried.
     ///
     /// # Errors
     /// [`NamingError::NotFound`], [`NamingError::WrongInterface`], and others.
@@ -185,7 +185,7 @@ impl NamingContext {
         }
     }
 
-    /// Returns what is bound to a name, of whatever type.
+    /// Returns the object that is bound to a name, whatever its type.
     ///
     /// # Errors
     /// [`NamingError::NotFound`], [`NamingError::Nil`], and others.
@@ -204,7 +204,7 @@ impl NamingContext {
         Ok(Self::new(&context).with_timeout(self.timeout))
     }
 
-    /// Makes a name free. What it was bound to remains.
+    /// Removes the binding of a name. The object or context that it was bound to remains.
     ///
     /// # Errors
     /// [`NamingError::NotFound`], and others.
@@ -212,7 +212,8 @@ impl NamingContext {
         self.at(name, |context, rest| context.unbind(&wire(rest)))
     }
 
-    /// Destroys the context, which has no bindings. Names that it is bound to remain bound, so unbind them.
+    /// Destroys the context, which must have no bindings. Names that are bound to it remain bound, so unbind
+    /// them.
     ///
     /// # Errors
     /// [`NamingError::NotEmpty`]; [`NamingError::Call`] for a root context.
@@ -244,7 +245,7 @@ impl NamingContext {
         NamingContextRef::from_object(context.as_object().with_timeout(self.timeout))
     }
 
-    /// Calls the context with the name, and continues where a server refers to.
+    /// Calls the context with the name, and continues at the contexts to which servers refer.
     fn at<R, E: Into<Refusal>>(
         &self,
         name: impl IntoName,

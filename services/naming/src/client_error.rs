@@ -34,7 +34,7 @@ pub enum NamingError {
     /// The name is bound already.
     #[error("`{0}` is bound already; `rebind` replaces an object, and `unbind` makes the name free")]
     AlreadyBound(Name),
-    /// A context that is to be destroyed has bindings.
+    /// The context that is to be destroyed still has bindings.
     #[error("the context has bindings; unbind all of them first (`punctual naming list` shows them)")]
     NotEmpty,
     /// The server does not accept the name: it is too long, for example.
@@ -53,7 +53,7 @@ pub enum NamingError {
         /// Number of contexts that were called.
         contexts: usize,
     },
-    /// The name is bound to nil, or the server returned nil where a context is due.
+    /// The name is bound to nil, or the server returned nil instead of a context.
     #[error("`{0}` is bound to no object: the reference is nil")]
     Nil(String),
     /// The bound object has another interface.
@@ -72,7 +72,7 @@ pub enum NamingError {
     /// The naming context itself cannot be found.
     #[error("no naming context: {0}")]
     Context(#[from] ResolveError),
-    /// The call of the naming context, or of the object that it has found, failed.
+    /// The call to the naming context, or to the object that it has found, failed.
     #[error(transparent)]
     Call(#[from] SystemException),
 }

@@ -1,9 +1,9 @@
 //! The naming service, `CosNaming`: objects by name, in contexts that contain each other.
 //!
-//! A [`NamingService`] serves naming contexts, in memory or, with a file, beyond the end of its process;
-//! clients of any ORB find its root at `corbaname::HOST:2809`. [`NamingContext`] is a client of a context of
-//! this or any other naming service. Programs that only look objects up need neither: `Orb::resolve` takes
-//! `corbaname:` URLs.
+//! A [`NamingService`] serves naming contexts, in memory or, with a file, in a form that outlives its
+//! process; clients of any ORB find its root at `corbaname::HOST:2809`. [`NamingContext`] is a client of a
+//! context of this or any other naming service. Programs that only look objects up need neither:
+//! `Orb::resolve` takes `corbaname:` URLs.
 //!
 //! | Task | Item |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Bounds of what clients may make the service keep and do.
+//! Limits on what clients may make the service store and do.
 
 use std::time::Duration;
 
@@ -16,12 +16,12 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamingLimits {
-    /// Maximum number of contexts, with the root; default 10,000.
+    /// Maximum number of contexts, including the root; default 10,000.
     pub contexts: usize,
     /// Maximum number of bindings in one context; default 65,536.
     pub bindings: usize,
-    /// Maximum number of octets of all bindings and contexts: their names, references and what administers
-    /// them; default 64 MiB. It bounds the memory, and the file of a store to a small multiple.
+    /// Maximum number of octets of all bindings and contexts: their names, references and bookkeeping;
+    /// default 64 MiB. This bounds the memory, and bounds the file of a store to a small multiple of it.
     pub octets: usize,
     /// Maximum number of components of a name; default 64.
     pub components: usize,
@@ -30,16 +30,16 @@ pub struct NamingLimits {
     /// Maximum number of octets of a reference; default 16 KiB.
     pub reference: usize,
     /// Maximum number of iterators; default 1,024. The one that has not been used for the longest time gives
-    /// way to a new one, so that clients that forget theirs do no harm.
+    /// way to a new one, so clients that abandon their iterators do no harm.
     pub iterators: usize,
     /// Time after its last use at which an iterator ends; default 5 min.
     pub iterator_idle: Duration,
     /// Maximum number of bindings in one reply; default 1,000. Clients that ask for more get this many, and
     /// an iterator for the rest.
     pub batch: usize,
-    /// Maximum number of requests that wait for contexts of other servers at a time; default 2. Others get
-    /// CannotProceed, with which clients continue at that context themselves. It should be below the number
-    /// of threads that serve: otherwise, contexts that do not answer can occupy all of them.
+    /// Maximum number of requests that wait for contexts of other servers at a time; default 2. Further
+    /// requests get CannotProceed, with which clients continue at that context themselves. It should be below
+    /// the number of serving threads: otherwise, contexts that do not answer can occupy all of them.
     pub foreign_calls: usize,
     /// Longest wait for a context of another server; default 2 s.
     pub foreign_timeout: Duration,

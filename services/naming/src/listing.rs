@@ -17,11 +17,11 @@ const BATCH: u32 = 100;
 /// [`NamingContext::list`](crate::NamingContext::list). It fetches 100 at a time, and destroys its iterator
 /// at the server when it is dropped.
 ///
-/// Names that are bound or unbound meanwhile may be missing or not. A server can make it as long as it likes:
-/// `take` bounds it.
+/// Names that are bound or unbound meanwhile may be missing or not. A server can make the listing as long as
+/// it likes; use `take` to bound it.
 pub struct Listing {
     fetched: VecDeque<Binding>,
-    /// The rest; `None`: everything has been fetched.
+    /// Iterator over the rest; `None`: everything has been fetched.
     iterator: Option<BindingIteratorRef>,
 }
 
@@ -43,7 +43,7 @@ pub struct Listing {
 pub struct BoundName {
     /// Name in the context.
     pub component: NameComponent,
-    /// Whether it is bound to a naming context, otherwise to an object.
+    /// Whether the name is bound to a naming context; otherwise, it is bound to an object.
     pub is_context: bool,
 }
 

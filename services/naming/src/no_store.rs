@@ -1,4 +1,4 @@
-//! Stands for the store without the feature `store`.
+//! Replacement for the store without the feature `store`.
 
 use std::path::Path;
 

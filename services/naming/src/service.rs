@@ -65,17 +65,17 @@ pub struct NamingServiceBuilder {
     pool: Option<ThreadPool>,
 }
 
-/// Contents of a [`NamingService`], and what it has refused.
+/// Contents of a [`NamingService`], and counts of what it has refused.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct NamingStatistics {
-    /// Number of contexts, with the root.
+    /// Number of contexts, including the root.
     pub contexts: usize,
     /// Number of bindings in all of them.
     pub bindings: usize,
-    /// Octets of both, as [`NamingLimits::octets`] counts them.
+    /// Octets of contexts and bindings, as [`NamingLimits::octets`] counts them.
     pub octets: usize,
-    /// Number of iterators, with those that have expired and have not been removed yet.
+    /// Number of iterators, including those that have expired but have not been removed yet.
     pub iterators: usize,
     /// Number of requests beyond a limit.
     pub refused: u64,
@@ -99,7 +99,7 @@ pub enum ServiceError {
         /// Why.
         problem: String,
     },
-    /// The store has more than the limits permit.
+    /// The store contains more than the limits permit.
     #[error(
         "the store `{}` has {contexts} contexts and {octets} octets, more than the limits of {} and {}; raise \
          `NamingLimits::contexts` and `NamingLimits::octets`",
@@ -136,7 +136,7 @@ impl NamingService {
         &self.root
     }
 
-    /// Returns its present contents.
+    /// Returns the present statistics of the service.
     pub fn statistics(&self) -> NamingStatistics {
         let iterators = self.core.iterators.lock().len();
         let (refused, not_stored) = self.core.failures();
@@ -151,7 +151,7 @@ impl NamingService {
         }
     }
 
-    /// Returns why a change could not be stored, the last time that this happened.
+    /// Returns the reason why a change could not be stored, for the last time that this happened.
     pub fn store_failure(&self) -> Option<String> {
         self.core.store_failure()
     }
@@ -167,7 +167,7 @@ impl NamingServiceBuilder {
     /// Keeps contexts and bindings in this file, which is created if it does not exist. A service that is
     /// built with it later has the same contexts; if its ORB listens at the same address, all references to
     /// them are valid again. Each change is on the disk before its caller gets the reply. Without a file, and
-    /// without the feature `store`, everything ends with the service.
+    /// without the feature `store`, everything is lost when the service ends.
     ///
     /// One process at a time can use the file.
     ///
@@ -190,15 +190,15 @@ impl NamingServiceBuilder {
         self
     }
 
-    /// Sets the pool whose threads serve contexts and iterators. Default: those that call `Orb::run`, which
-    /// in any case answer clients that look for the published name. One more than
-    /// [`NamingLimits::foreign_calls`] keep serving while contexts of other servers do not answer.
+    /// Sets the pool whose threads serve contexts and iterators. Default: the threads that call `Orb::run`,
+    /// which in any case answer clients that look for the published name. With one thread more than
+    /// [`NamingLimits::foreign_calls`], the pool keeps serving while contexts of other servers do not answer.
     pub fn threadpool(mut self, pool: &ThreadPool) -> Self {
         self.pool = Some(pool.clone());
         self
     }
 
-    /// Builds the service, which serves from now on: in adapters `NameService` and `NameService.iterators` of
+    /// Builds the service, which serves from now on, in adapters `NameService` and `NameService.iterators` of
     /// the ORB's root adapter.
     ///
     /// # Errors

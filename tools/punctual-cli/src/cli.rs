@@ -83,16 +83,16 @@ pub enum Command {
     /// Check whether this machine is ready for real time, and print fixes
     ///
     /// Checks rights, limits, the kernel and its settings, CPUs, clock and memory. Prints for each check
-    /// whether it passed (✓), failed (✗) or could not be made (?), why it matters, and the command that fixes
-    /// it. Changes nothing.
+    /// whether it passed (✓), failed (✗) or could not be performed (?), why it matters, and the command that
+    /// fixes it. Changes nothing.
     #[command(after_help = DOCTOR)]
     Doctor(doctor::Options),
     /// Watch a running ORB: lanes, threads, queues, response times, refusals
     ///
-    /// Shows for each lane its priority, busy threads of all threads, queue, calls per second, median, 99.9th
-    /// percentile and maximum of the time from reading a request to writing its reply, missed deadlines and
-    /// refusals. Inspection is off by default: `Orb::builder().inspection(..)` in the program or
-    /// PUNCTUAL_INSPECTION=FOLDER in its environment turns it on.
+    /// Shows for each lane its priority, the number of busy threads out of all, queue, calls per second,
+    /// median, 99.9th percentile and maximum of the time from reading a request to writing its reply, missed
+    /// deadlines and refusals. Inspection is off by default: `Orb::builder().inspection(..)` in the program
+    /// or PUNCTUAL_INSPECTION=FOLDER in its environment turns it on.
     #[command(after_help = TOP)]
     Top(top::Options),
     /// Call an operation of any object, without generated code
@@ -135,17 +135,17 @@ pub enum Idl {
     /// Format IDL files in place
     ///
     /// Changes white space only: four spaces for each level, one declaration per line, lines above 100
-    /// columns broken behind commas and before `raises` (others, and comments, remain longer). Comments,
-    /// preprocessor directives and lines that are not IDL stay. Files with errors are formatted, too;
-    /// `punctual idl check` finds them.
+    /// columns broken after commas and before `raises` (other lines, and comments, may remain longer).
+    /// Comments, preprocessor directives and lines that are not IDL are left unchanged. Files with errors are
+    /// formatted, too; `punctual idl check` finds them.
     #[command(after_help = FMT)]
     Fmt(Fmt),
     /// List the declarations in IDL, or print the resolved specification as JSON for other tools
     ///
-    /// Each line has the kind, the scoped name, the repository id and the place of a definition.
+    /// Each line has the kind, the scoped name, the repository id and the location of a definition.
     #[command(after_help = DUMP)]
     Dump(Dump),
-    /// Explain codes of diagnostics, such as IDL0012; all without one
+    /// Explain codes of diagnostics, such as IDL0012; without a code, all of them
     Explain {
         /// Codes, or their numbers
         #[arg(value_name = "CODE")]
@@ -182,14 +182,14 @@ pub struct Sources {
     /// IDL files, each a separate specification
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Search this folder for included files, in the given order; "quoted" ones first next to the including
-    /// file
+    /// Search this folder for included files, in the given order; "quoted" ones are first searched beside the
+    /// including file
     #[arg(short = 'I', long = "include-dir", value_name = "DIR")]
     pub include_dirs: Vec<PathBuf>,
     /// Define a macro; the default value is 1
     #[arg(short = 'D', long = "define", value_name = "NAME[=VALUE]", value_parser = macro_definition)]
     pub defines: Vec<(String, String)>,
-    /// Report this error as a warning, such as IDL0043; for rules that other compilers do not enforce
+    /// Report this error, such as IDL0043, as a warning; for rules that other compilers do not enforce
     #[arg(long, value_name = "CODE", value_parser = warning)]
     pub warn: Vec<Code>,
     /// Do not report this warning, such as IDL0050
@@ -221,7 +221,7 @@ pub struct Compile {
     /// Rust path of the runtime in generated code
     #[arg(long, value_name = "PATH", default_value = "::punctual::rt")]
     pub runtime_path: String,
-    /// Compile all files into one, NAME.rs, in which their types are the same
+    /// Compile all files into one file, NAME.rs, in which they share their types
     #[arg(long, value_name = "NAME")]
     pub together: Option<String>,
     /// Use the Rust module at PATH for declarations of included files in MODULE (`::` for all modules)
@@ -300,8 +300,8 @@ Examples:
   punctual demo --quick               three loads instead of six: about 20 seconds
   punctual demo --json demo.json --html demo.html
 
-Real-time scheduling requires a right. Without it the same run is made and \
-marked \"not real-time\". Run as root, or:
+Real-time scheduling requires a right. Without it, the demo runs all the same \
+and is marked \"not real-time\". Run as root, or:
   sudo setcap cap_sys_nice,cap_ipc_lock+ep target/release/punctual
 
 Exit code: 0 all claims about lanes hold; 1 a claim fails; 2 the demo could not \
@@ -411,7 +411,7 @@ command line is wrong.";
 
 const PLAN: &str = "\
 A schedule, in short (docs/planning.md explains it, the documentation of the \
-crate punctual-scheduling has every key):
+crate punctual-scheduling lists every key):
   hosts = [\"console\", \"radar\"]
 
   [[pool]]
@@ -451,8 +451,8 @@ threads are bound one by one, or serves the earliest deadline first:
 with `cpu` in the steps on such a host, and `cpus` with one number in its \
 lanes.
 
-Late activities are explained: who interferes, who blocks, how late the step is \
-released. The bar of an activity shows the same at a glance. Execution times \
+Late activities are explained: what interferes, what blocks, how late the step \
+is released. The bar of an activity shows the same at a glance. Execution times \
 that just meet all deadlines are given for all activities together and for each \
 one alone.
 
@@ -460,7 +460,7 @@ The rate-monotonic and the hyperbolic bound are shown for hosts to which they \
 apply: every activity has one step without blocking, jitter and delay, its \
 deadline is its period, and shorter periods have higher priorities.
 
-A scenario for --simulate, in short (docs/simulation.md has every key):
+A scenario for --simulate, in short (docs/simulation.md lists every key):
   scheduler = \"MUF\"
   until = \"10 s\"
   network = { latency = \"100 us\" }
@@ -500,16 +500,16 @@ Examples:
   punctual doctor --json > endsystem.json
   punctual doctor --fix > fix.sh      read it, then: sudo sh fix.sh
 
-Every user can run it, also in containers; root sees more. Rights are those of \
-the user who runs it.
+Every user can run it, also in containers; root sees more. It checks the rights \
+of the user who runs it.
 
 Exit code: 0 all checks passed; 1 a check failed; 2 no check failed, but some \
-could not be made.";
+could not be performed.";
 
 const TOP: &str = "\
 Examples:
   punctual top                        the only inspected ORB of this user
-  punctual top 4711 --interval 0.5    that of a process
+  punctual top 4711 --interval 0.5    the ORB of a process
   punctual top /run/radar.inspect --once
   punctual top --json > radar.json
 

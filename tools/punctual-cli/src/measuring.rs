@@ -68,8 +68,8 @@ pub struct Bench {
     files: FileArguments,
     #[command(flatten)]
     settings: SettingArguments,
-    /// Check that its claims can fail: run it under its controls, in which they must not hold; `--controls`
-    /// alone runs all (`punctual qualify --claims` lists them)
+    /// Check that its claims can fail: run it under its controls, under which they must not hold;
+    /// `--controls` alone runs all (`punctual qualify --claims` lists them)
     #[arg(long, value_name = "ID", num_args = 0.., require_equals = true, value_delimiter = ',')]
     #[arg(conflicts_with_all = ["explain_over", "perfetto"])]
     controls: Option<Vec<String>>,
@@ -91,10 +91,11 @@ pub struct Qualify {
     /// Write every claim and limit as a test case, in JUnit XML, to this file, too
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
-    /// Run only these benchmarks or groups (`os`, `orb`, `rt`, `dyn`), also ones that are not run by default
+    /// Run only these benchmarks or groups (`os`, `orb`, `rt`, `dyn`), including ones that are not run by
+    /// default
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
-    /// Check that claims can fail: run the benchmarks under their controls, in which claims must not hold
+    /// Check that claims can fail: run the benchmarks under their controls, under which claims must not hold
     /// (with --quick, one control for each)
     #[arg(long, conflicts_with_all = ["baseline", "bounds", "explain_over", "perfetto"])]
     controls: bool,
@@ -107,7 +108,7 @@ pub struct Qualify {
 /// Arguments of `trace`.
 #[derive(Args, Clone, Debug)]
 pub struct Trace {
-    /// End after this time, and the command with all processes that it has started; required without a
+    /// End after this time, and end the command with all processes that it has started; required without a
     /// command
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=3600))]
     seconds: Option<u32>,
@@ -117,7 +118,7 @@ pub struct Trace {
     /// Show only waits of threads of these processes [default: the command and those it starts]
     #[arg(long, value_name = "PID")]
     pid: Vec<TaskId>,
-    /// Include all threads of the machine, also with a command
+    /// Include all threads of the machine, even with a command
     #[arg(long, conflicts_with = "pid")]
     machine: bool,
     /// Longest acceptable wait, in microseconds

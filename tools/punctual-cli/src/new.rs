@@ -18,8 +18,8 @@ pub struct Options {
     /// Folder to create; its last part names the package
     #[arg(value_name = "NAME")]
     pub folder: PathBuf,
-    /// Checkout of Punctual to depend on; default: the one that this program was built from, while it exists,
-    /// else the published version
+    /// Checkout of Punctual to depend on; default: the one that this program was built from, if it still
+    /// exists, else the published version
     #[arg(long, value_name = "DIR", conflicts_with = "published")]
     pub checkout: Option<PathBuf>,
     /// Depend on the published version

@@ -242,9 +242,9 @@ impl<'s> Plan<'s> {
     fn not_included(&self, activity: &Activity) -> String {
         let (name, priority) = (&activity.name, activity.priority);
         let effect = if self.may_delay_others(activity) {
-            "is not below that of all others: it may delay them without bound"
+            "is not below those of all others: it may delay them without bound"
         } else {
-            "is below that of all others: it delays them only where they state blocking"
+            "is below those of all others: it delays them only where they state blocking"
         };
         format!("Not included (no period): `{name}`; its priority {priority} {effect}.")
     }

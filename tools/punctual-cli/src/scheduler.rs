@@ -15,8 +15,8 @@ pub enum Scheduler {
     /// Show rates, priorities and anomalies of the operations in a file
     ///
     /// Computes the schedule as a program with these operations would, and shows for each operation the rate
-    /// that is admitted, its level and its order there; the levels of dispatch; and all errors and operations
-    /// without room.
+    /// that is admitted, its level and its order in that level; the levels of dispatch; and all errors and
+    /// operations without room.
     #[command(after_help = SHOW)]
     Show(Show),
     /// Serve a scheduler, with the interface of TAO's RtecScheduler
@@ -33,7 +33,7 @@ pub struct Show {
     /// File with operations
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Order of admission and dispatch, instead of that of the file
+    /// Order of admission and dispatch, instead of the one in the file
     #[arg(long, value_name = "NAME")]
     pub strategy: Option<Strategy>,
     /// Print one JSON object
@@ -62,7 +62,7 @@ pub struct Serve {
 }
 
 const SHOW: &str = "\
-A file, in short (the documentation of ReconfigurableScheduler::read has every key):
+A file, in short (the documentation of ReconfigurableScheduler::read lists every key):
   strategy = \"MUF_FAIR\"
   threshold = 0.8
 

@@ -1,4 +1,4 @@
-//! Servants of any interface, and why a servant manager gives none.
+//! Servants of any interface, and the reasons for which a servant manager provides none.
 
 use std::{borrow::Cow, marker::PhantomData, sync::Arc};
 
@@ -6,7 +6,7 @@ use punctual_stub::{ObjectRef, Servant, Skeleton, Upcall, servant};
 use punctual_types::{CORBA_OBJECT, Completion, Minor, SystemException, SystemExceptionKind};
 
 /// A servant of any interface: what an adapter gets for its default servant, from servant managers, and for
-/// objects that share a servant. Copies are the same servant, so that one can serve several objects
+/// objects that share a servant. Copies are the same servant, so one servant can serve several objects
 /// ([`ObjectBuilder::activate_shared`](crate::ObjectBuilder::activate_shared), IdUniquenessPolicy
 /// MULTIPLE_ID).
 ///
@@ -38,8 +38,8 @@ impl AnyServant {
         }
     }
 
-    /// Creates a servant of the interface of `R` whose implementation the program keeps, too, to look into
-    /// its state.
+    /// Creates a servant of the interface of `R` whose implementation the program also keeps, to access its
+    /// state.
     ///
     /// ```
     /// # use punctual_orb as punctual;
@@ -72,7 +72,7 @@ impl AnyServant {
         }
     }
 
-    /// Returns the id of its interface.
+    /// Returns the repository id of the servant's interface.
     pub fn repository_id(&self) -> &str {
         self.servant.repository_id()
     }
@@ -105,7 +105,7 @@ impl<R: Skeleton<S>, S: Send + Sync> Servant for Kept<R, S> {
     }
 }
 
-/// Why a [`ServantActivator`](crate::ServantActivator) gives no servant.
+/// Reason why a [`ServantActivator`](crate::ServantActivator) provides no servant.
 ///
 /// ```
 /// # mod punctual { pub use {punctual_orb::*, punctual_types::*}; }

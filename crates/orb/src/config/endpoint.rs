@@ -5,7 +5,7 @@ use punctual_transport::{AddressError, ProtocolPolicy, Transports};
 use punctual_types::Priority;
 
 /// Endpoint at which an ORB or a lane listens; for [`crate::OrbBuilder::listen`] and
-/// [`crate::ThreadPoolBuilder::lane_endpoint`], which take a URL alone as well.
+/// [`crate::ThreadPoolBuilder::lane_endpoint`], which also take a URL alone.
 ///
 /// ```
 /// # mod punctual { pub use {punctual_orb::*, punctual_types::*}; }
@@ -41,8 +41,8 @@ impl Endpoint {
     }
 
     /// Sets the address that references name: that of a gateway that translates addresses, or one of several
-    /// names of the host. The scheme must be the same; with port 0, or none, references name the port that is
-    /// bound. Default: the endpoint's own.
+    /// names of the host. The scheme must be the same; with port 0, or without a port, references name the
+    /// port that is bound. Default: the endpoint's own.
     #[must_use]
     pub fn published_as(mut self, url: impl Into<String>) -> Self {
         self.published = Some(url.into());

@@ -28,8 +28,8 @@ pub enum ExpiredRequests {
     Serve,
     /// Requests are dropped if the relative timeout (RelativeRequestTimeout or RelativeRoundtripTimeout) has
     /// passed since the lane read the request from its socket. This measures the time in the lane's queue,
-    /// not in the network and the kernel's buffer, the only place where requests wait without request
-    /// buffering.
+    /// but not the time in the network and in the kernel's buffer; without request buffering, requests wait
+    /// only there.
     DropByWaitingTime,
     /// Requests are also dropped if an absolute time (RequestEndTime or ReplyEndTime) has passed by this
     /// host's clock. Only for hosts with synchronised clocks: a client whose clock is behind by more than its

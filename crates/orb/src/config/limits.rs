@@ -56,7 +56,7 @@ limits! {
     max_kept_buffer: usize = 1 << 20,
     /// Octets of memory that a lane keeps for its connections: incomplete messages, replies that clients have
     /// not read, and buffers beyond the first 8 KiB of each connection. Above it, buffers without content are
-    /// freed, then the connection that keeps most is closed. Two messages of [`Self::max_message_size`] are
+    /// freed, then the connection that holds most is closed. Two messages of [`Self::max_message_size`] are
     /// always permitted. Default 64 MiB.
     max_lane_memory: usize = 64 << 20,
     /// Connections of clients to one lane. For a further one, the lane closes the connection that has been
@@ -69,16 +69,16 @@ limits! {
     /// TCP cannot be distinguished and have no such limit. Default 256.
     max_connections_per_peer: usize = 256,
     /// Connections per second that a lane accepts from one such peer, after `max_connections_per_peer` at
-    /// once; further ones are closed at once. At least 1. Default 100.
+    /// once; further ones are closed immediately. At least 1. Default 100.
     accept_rate_per_peer: u32 = 100,
     /// Connections that a lane accepts before it serves those that it has, at least 1. Default 1.
     accepts_per_wake_up: usize = 1,
     /// Processor time that a lane spends on accepting and closing connections, in percent of one processor,
-    /// from 1 to 100, beyond 2 ms at once. Meanwhile further peers wait in the kernel's queue. Default 2.
+    /// from 1 to 100, beyond 2 ms at once. Meanwhile, further peers wait in the kernel's queue. Default 2.
     accept_percent: u32 = 2,
     /// Processor time that a lane spends on messages for which no request is served, in percent of one
     /// processor, from 1 to 100, beyond 20 ms at once: refused requests, LocateRequests, CancelRequests, and
-    /// parts of messages until their request is served. Meanwhile the connections concerned wait for their
+    /// parts of messages until their request is served. Meanwhile, the connections concerned wait for their
     /// turns. Default 5.
     unserved_percent: u32 = 5,
     /// Open connections of one calling thread that serves no lane, for all ORBs. Default 64.
@@ -97,27 +97,27 @@ limits! {
     max_deferred_replies: usize = 256,
     /// Incomplete fragmented messages on one connection, received or being sent. Default 4.
     max_fragmented_messages: usize = 4,
-    /// Octets from which a reply, or a request over a shared connection, is sent in fragments of this size,
-    /// between which other messages pass: a long message of low priority delays a short one by one fragment
-    /// at most. Rounded down to a multiple of 8, at least 256. Only GIOP 1.2 (an encoded message of 1.1
-    /// cannot be divided), and the peers have to accept fragments that interleave; a long message may arrive
-    /// behind shorter ones sent after it. A thread copies each request that it divides. Default `None`:
-    /// nothing is divided.
+    /// Size in octets above which a reply, or a request over a shared connection, is sent in fragments of
+    /// this size, between which other messages pass: a long message of low priority delays a short one by one
+    /// fragment at most. Rounded down to a multiple of 8, at least 256. Applies to GIOP 1.2 only (an encoded
+    /// message of 1.1 cannot be divided), and the peers have to accept interleaved fragments; a long message
+    /// may arrive after shorter ones that were sent after it. A thread copies each request that it divides.
+    /// Default `None`: nothing is divided.
     fragment_size: Option<usize> = None,
     /// Requests of one connection that may be refused in excess of those that are served; at the next one,
     /// the lane closes the connection. Each served request restores one, and each second a thirtieth of the
     /// limit. A peer whose requests no adapter admits at the lane's priority loses its connection with the
-    /// first refusal. Refused are requests for unknown objects, for priorities that are not accepted, and
-    /// those to which servants or interceptors answer NO_PERMISSION, COMPLETED_NO. Default 64.
+    /// first refusal. Requests count as refused if they are for unknown objects or for priorities that are
+    /// not accepted, or if servants or interceptors answer them with NO_PERMISSION, COMPLETED_NO. Default 64.
     max_refused_requests: u32 = 64,
     /// LocateRequests, CancelRequests and requests of one connection that reach no servant, in excess of
     /// served requests, restored in the same way; at the next one, the lane closes the connection. Such
-    /// requests are forwarded, end in an interceptor, had expired when they arrived, or are for adapters that
-    /// discard them, or come while the server starts ([`Self::startup`]). Default 256.
+    /// requests are forwarded, end in an interceptor, had expired when they arrived, are for adapters that
+    /// discard them, or arrive while the server starts ([`Self::startup`]). Default 256.
     max_unserved_messages: u32 = 256,
     /// Maximum time from the first octet of a message to its last. A client that does not read a reply within
-    /// it is disconnected, as is a server that accepts nothing of what waits for it on a shared connection;
-    /// other replies are limited by the deadline of their call. Default 30 s.
+    /// this time is disconnected, as is a server that accepts none of the octets that wait for it on a shared
+    /// connection; other replies are limited by the deadline of their call. Default 30 s.
     message_completion: Duration = Duration::from_secs(30),
     /// Time after which a lane closes a connection without traffic and outstanding calls (CloseConnection);
     /// it may take up to twice this time. Connections dedicated to a thread of a lane with
@@ -128,8 +128,8 @@ limits! {
     /// Nesting depth of values of recursive types, in an `any` as elsewhere; type codes have 64 levels at
     /// most. Default 64, at most 512 ([`crate::OrbError::NestingLimit`]). Each level above 64 takes up to
     /// 4 KiB of stack: the activation of a servant checks that the threads of its pool have it
-    /// ([`crate::OrbError::StackTooSmall`]), and who calls `Orb::run`, or receives such results, provides it:
-    /// 2 MiB are enough for 512 levels.
+    /// ([`crate::OrbError::StackTooSmall`]); threads that call `Orb::run`, or receive such results, must have
+    /// it as well: 2 MiB are enough for 512 levels.
     max_nesting: u16 = 64,
     /// Octets of an object key that contains a name: the id of an object with its adapter's path, or the name
     /// of [`crate::Orb::publish`]. Requests with longer keys find no object. Default 4,096.

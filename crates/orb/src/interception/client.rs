@@ -76,7 +76,7 @@ pub trait ClientRequestInterceptor: Send + Sync {
         Ok(())
     }
 
-    /// Ending point: a reply without an exception was received. An exception raised here replaces it.
+    /// Ending point: a reply without an exception was received. An exception raised here replaces the reply.
     fn receive_reply(&self, _info: &ClientRequestInfo<'_>) -> Result<(), SystemException> {
         Ok(())
     }

@@ -71,7 +71,7 @@ pub trait IorInterceptor: Send + Sync {
         let _ = (manager, state);
     }
 
-    /// Called after an adapter and those below it have been destroyed, with their names as
+    /// Called after an adapter and those below it have been destroyed, with their names as in
     /// [`IorInfo::adapter`]: `adapter_state_changed` with NON_EXISTENT. Not called at the end of the ORB.
     /// Default: does nothing.
     fn adapters_destroyed(&self, adapters: &[String]) {
@@ -134,7 +134,8 @@ impl<'i> IorInfo<'i> {
         self.path
     }
 
-    /// Returns the number of its manager, which no other has at the same time: `manager_id`.
+    /// Returns the number of the adapter's manager, which no other manager has at the same time:
+    /// `manager_id`.
     pub fn manager(&self) -> usize {
         self.manager
     }

@@ -290,8 +290,8 @@ impl ServerRequestInfo<'_> {
         self.request.is_collocated
     }
 
-    /// Returns the data of a service context of the request; for a collocated request, of one that client
-    /// interceptors have added.
+    /// Returns the data of a service context of the request; for a collocated request, of a context that
+    /// client interceptors have added.
     pub fn get_request_service_context(&self, id: u32) -> Option<&[u8]> {
         self.request.contexts.find(id)
     }

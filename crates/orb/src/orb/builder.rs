@@ -341,8 +341,8 @@ impl OrbBuilder {
     ///
     /// Clients convert to a native code set if they can. UTF-8 loses the characters beyond ASCII of TAO
     /// clients, which convert them incorrectly; ISO-8859-1, or another code set of one octet for each
-    /// character, loses those that it lacks of clients that use UTF-8, and permits a `char` beyond ASCII,
-    /// which UTF-8 does not have. Clients of Punctual always use UTF-8.
+    /// character, loses characters of UTF-8 clients that it does not contain, and permits a `char` beyond
+    /// ASCII, which UTF-8 does not. Clients of Punctual always use UTF-8.
     ///
     /// ```
     /// # use punctual_cdr as punctual;
@@ -419,8 +419,8 @@ impl OrbBuilder {
         self
     }
 
-    /// Lets the peers of this rule, and of rules added earlier, make their connections bidirectional: calls
-    /// to the addresses that they state use their connections, if the policies of the calls are
+    /// Permits the peers of this rule, and of rules added earlier, to make their connections bidirectional:
+    /// calls to the addresses that these peers state use their connections, if the policies of the calls are
     /// [bidirectional](punctual_stub::PolicyOverrides::bidirectional). Default: no peer.
     ///
     /// The caller must belong to the lane of the connection: a servant of the lane, or any other thread if
@@ -498,7 +498,7 @@ impl OrbBuilder {
     /// Sets the URL of an initial reference, for `corbaloc:rir:/NAME`; under the name `NameService` also for
     /// `corbaname:rir:#NAME`: `-ORBInitRef`. It is resolved whenever it is used, not here.
     ///
-    /// Without this, the environment variable `PUNCTUAL_INITIAL_REFERENCES` has it: `NAME=URL`, several
+    /// Without this, the environment variable `PUNCTUAL_INITIAL_REFERENCES` applies: `NAME=URL`, several
     /// separated by white space.
     ///
     /// ```
@@ -524,9 +524,9 @@ impl OrbBuilder {
         self
     }
 
-    /// Sets the start of the URL of all initial references without one of their own, to which `/NAME` is
+    /// Sets the start of the URL of all initial references without a URL of their own, to which `/NAME` is
     /// appended: `-ORBDefaultInitRef`. Without this, the environment variable
-    /// `PUNCTUAL_DEFAULT_INITIAL_REFERENCE` has it.
+    /// `PUNCTUAL_DEFAULT_INITIAL_REFERENCE` applies.
     ///
     /// ```
     /// # use punctual_orb as punctual;
@@ -547,7 +547,7 @@ impl OrbBuilder {
     /// Adds an initializer, which registers interceptors with the ORB after those added earlier;
     /// [`OrbInitializer`] has an example.
     ///
-    /// A clone of it is called in [`Self::build`] and then dropped.
+    /// [`Self::build`] calls a clone of the initializer, and then drops it.
     pub fn initializer(mut self, initializer: &(impl OrbInitializer + Clone + 'static)) -> Self {
         self.initializers.push(Box::new(initializer.clone()));
         self

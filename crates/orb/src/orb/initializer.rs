@@ -128,8 +128,8 @@ impl<'i> OrbInitInfo<'i> {
         Self { interceptors }
     }
 
-    /// Registers an interceptor of outgoing requests after those registered before. Fails if another one has
-    /// the same, non-empty name.
+    /// Registers an interceptor of outgoing requests after those registered before. Fails if another
+    /// interceptor has the same, non-empty name.
     pub fn add_client_request_interceptor(
         &mut self,
         interceptor: Arc<dyn ClientRequestInterceptor>,
@@ -140,8 +140,8 @@ impl<'i> OrbInitInfo<'i> {
         Ok(())
     }
 
-    /// Registers an interceptor of incoming requests after those registered before. Fails if another one has
-    /// the same, non-empty name.
+    /// Registers an interceptor of incoming requests after those registered before. Fails if another
+    /// interceptor has the same, non-empty name.
     pub fn add_server_request_interceptor(
         &mut self,
         interceptor: Arc<dyn ServerRequestInterceptor>,
@@ -152,7 +152,7 @@ impl<'i> OrbInitInfo<'i> {
         Ok(())
     }
 
-    /// Registers an IOR interceptor after those registered before. Fails if another one has the same,
+    /// Registers an IOR interceptor after those registered before. Fails if another interceptor has the same,
     /// non-empty name.
     pub fn add_ior_interceptor(&mut self, interceptor: Arc<dyn IorInterceptor>) -> Result<(), DuplicateName> {
         let interceptors = &mut self.interceptors.ior;

@@ -109,8 +109,8 @@ impl PoaBuilder {
         }
     }
 
-    /// Sets the thread pool of its objects. Default: the ORB's default pool; if none is set, the threads that
-    /// call `Orb::run`.
+    /// Sets the thread pool of the adapter's objects. Default: the ORB's default pool; if none is set, the
+    /// threads that call `Orb::run`.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -134,8 +134,8 @@ impl PoaBuilder {
         self
     }
 
-    /// Sets the priority model, which determines the priority of requests. Default: the ORB's, else none:
-    /// requests run at the priority of the pool. A pool with lanes requires a model.
+    /// Sets the priority model, which determines the priority of requests. Default: the ORB's, else none, in
+    /// which case requests run at the priority of the pool. A pool with lanes requires a model.
     ///
     /// ```
     /// # use punctual_types as punctual;
@@ -241,8 +241,8 @@ impl PoaBuilder {
 
     /// Adds a policy of a user-defined type, which interceptors read
     /// ([`IorInfo::policy`](crate::interceptors::IorInfo::policy),
-    /// [`ServerRequestInfo::policy`](crate::interceptors::ServerRequestInfo::policy)). It replaces one of the
-    /// same type.
+    /// [`ServerRequestInfo::policy`](crate::interceptors::ServerRequestInfo::policy)). It replaces a policy
+    /// of the same type.
     pub fn policy(mut self, policy: impl Any + Send + Sync) -> Self {
         self.user_policies.set(policy);
         self
@@ -307,10 +307,10 @@ impl PoaBuilder {
         self
     }
 
-    /// Sets `RTCORBA::ServerProtocolPolicy` (42): the protocols that its references name, in order of
-    /// preference. Default: the ORB's.
+    /// Sets `RTCORBA::ServerProtocolPolicy` (42): the protocols that the adapter's references name, in order
+    /// of preference. Default: the ORB's.
     ///
-    /// The properties of connections are set at the ORB; see `OrbBuilder::server_protocols`.
+    /// The properties of connections are set on the ORB; see `OrbBuilder::server_protocols`.
     ///
     /// ```
     /// # use punctual_giop as punctual;
@@ -338,7 +338,7 @@ impl PoaBuilder {
     }
 
     /// Sets `RTCORBA::ClientProtocolPolicy` (43), which references state to clients: the protocols that they
-    /// may use, in order of preference. Default: none, so clients choose. A client that has such a policy
+    /// may use, in order of preference. Default: none, so clients choose. A client that sets such a policy
     /// itself receives INV_POLICY.
     ///
     /// ```
@@ -363,8 +363,8 @@ impl PoaBuilder {
         self
     }
 
-    /// Makes its objects persistent: the same adapter name and object id refer to them after a restart of the
-    /// ORB.
+    /// Makes the adapter's objects persistent: the same adapter name and object id refer to them after a
+    /// restart of the ORB.
     ///
     /// References remain valid only if the addresses remain the same: give the pool of the adapter a fixed
     /// address with [`ThreadPoolBuilder::listen`](crate::ThreadPoolBuilder::listen), or use the ORB's default
@@ -388,7 +388,7 @@ impl PoaBuilder {
         self
     }
 
-    /// Lets the user choose the ids of its objects.
+    /// Lets the user choose the ids of the adapter's objects.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -405,7 +405,7 @@ impl PoaBuilder {
         self
     }
 
-    /// Sets a manager shared with other adapters of this ORB. Default: its own, active.
+    /// Sets a manager shared with other adapters of this ORB. Default: a manager of its own, which is active.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -421,11 +421,11 @@ impl PoaBuilder {
         self
     }
 
-    /// Executes its requests one after the other, however many threads its pool has: ThreadPolicy
+    /// Executes the adapter's requests one after the other, however many threads its pool has: ThreadPolicy
     /// SINGLE_THREAD_MODEL. A servant may still call objects of the adapter in the same ORB. Default:
     /// ORB_CTRL_MODEL.
     ///
-    /// Threads wait for each other at a lock that inherits priority. For MAIN_THREAD_MODEL, use the ORB's
+    /// Threads wait for each other on a lock that inherits priority. For MAIN_THREAD_MODEL, use the ORB's
     /// default pool and call `Orb::run` on the main thread only.
     pub fn single_thread(mut self) -> Self {
         self.processing.single_thread = true;
@@ -452,8 +452,8 @@ impl PoaBuilder {
         self
     }
 
-    /// Sets a servant for all objects: USE_DEFAULT_SERVANT with NON_RETAIN. As [`Self::default_servant`], but
-    /// the adapter has no active objects: activating and deactivating one is refused.
+    /// Sets a servant for all objects: USE_DEFAULT_SERVANT with NON_RETAIN. Like [`Self::default_servant`],
+    /// but the adapter has no active objects: activating and deactivating an object is refused.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -490,7 +490,7 @@ impl PoaBuilder {
     /// Creates the adapter. Fails if the name is taken, empty or too long, or if policies contradict each
     /// other.
     ///
-    /// Source: Real-time CORBA 1.2, the rules for policies at `create_POA` as TAO checks them, for the
+    /// Source: Real-time CORBA 1.2, the rules for policies in `create_POA` as TAO checks them, for the
     /// policies that exist here.
     ///
     /// ```

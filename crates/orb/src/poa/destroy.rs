@@ -14,8 +14,8 @@ impl Poa {
     /// called for the name; afterwards they get OBJECT_NOT_EXIST, unless an adapter with this name has the
     /// objects again (CORBA 3.3 part 1, 15.3.9).
     ///
-    /// Servants are dropped as by [`Self::deactivate`]: immediately after the upcalls in progress; inside an
-    /// upcall, later. Servant activators learn of the end of each object, with
+    /// Servants are dropped as with [`Self::deactivate`]: immediately after the upcalls in progress; inside
+    /// an upcall, later. Servant activators learn of the end of each object, with
     /// [`Etherealized::cleanup`](crate::Etherealized::cleanup).
     ///
     /// Fails with [`OrbError::WrongPolicy`] for the root adapter, which exists as long as its ORB.

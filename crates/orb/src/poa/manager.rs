@@ -12,11 +12,11 @@ use crate::{
     orb_core::OrbCore,
 };
 
-/// Controls whether adapters serve their requests: `PortableServer::POAManager`. From [`Poa::manager`].
+/// Controls whether adapters serve their requests: `PortableServer::POAManager`; from [`Poa::manager`].
 ///
-/// Each adapter has its own unless [`PoaBuilder::manager`](crate::PoaBuilder::manager) gives it that of
-/// others. Unlike CORBA's, a new manager is active: an adapter without objects serves nothing, so a server
-/// that wants to start everything at once holds requests before it activates objects.
+/// Each adapter has its own manager unless [`PoaBuilder::manager`](crate::PoaBuilder::manager) gives it one
+/// that it shares. Unlike CORBA's, a new manager is active: an adapter without objects serves nothing, so a
+/// server that wants to start everything at once holds requests before it activates objects.
 ///
 /// ```
 /// # mod punctual { pub use {punctual_orb::*, punctual_types::*}; }
@@ -60,7 +60,7 @@ impl PoaManager {
         self.core.state()
     }
 
-    /// Serves requests, those that were held first.
+    /// Serves requests, beginning with those that were held.
     ///
     /// # Errors
     /// [`OrbError::ManagerInactive`] after [`Self::deactivate`].
@@ -69,7 +69,7 @@ impl PoaManager {
     }
 
     /// Keeps requests until [`Self::activate`], within these limits for each lane of the adapters' pools;
-    /// further ones are refused with TRANSIENT. Requests that are being served are completed.
+    /// further requests are refused with TRANSIENT. Requests that are being served are completed.
     ///
     /// The callers of collocated calls, at most `limits.requests`, wait on their own threads until the
     /// deadlines of their requests; without one, such a wait ends with the state, the adapter or the ORB. A
@@ -156,9 +156,9 @@ impl PoaManager {
         }
     }
 
-    /// Waits, after a change to another state, until its adapters execute no request, and the servant
-    /// activators have learned of the objects that were deactivated: `wait_for_completion`. Returns early if
-    /// the manager is active again.
+    /// Waits, after a change to another state, until the manager's adapters execute no request, and the
+    /// servant activators have been notified of the objects that were deactivated: `wait_for_completion`.
+    /// Returns early if the manager is active again.
     ///
     /// # Errors
     /// [`OrbError::RequestsInProgress`] if that takes longer than `timeout`; [`OrbError::InUpcall`] inside an

@@ -7,7 +7,7 @@ use punctual_types::Priority;
 use super::Poa;
 use crate::{AnyServant, OrbError, adapters::core::agreed_priority};
 
-/// Object in the making; from [`Poa::object`].
+/// Builder of an object, from [`Poa::object`].
 ///
 /// Source: `activate_object`, `activate_object_with_id` of `PortableServer::POA`, and
 /// `activate_object_with_priority`,
@@ -45,8 +45,8 @@ impl<'p, S: Send + Sync + 'static> ObjectBuilder<'p, S> {
         }
     }
 
-    /// Sets the id of the object (any octets). A reference that was made with this id before becomes usable.
-    /// Default: the adapter chooses the id.
+    /// Sets the id of the object (any octets). A reference that was created with this id before becomes
+    /// usable. Default: the adapter chooses the id.
     pub fn id(mut self, id: impl AsRef<[u8]>) -> Self {
         self.id = Some(id.as_ref().to_owned());
         self
@@ -64,8 +64,8 @@ impl<'p, S: Send + Sync + 'static> ObjectBuilder<'p, S> {
     /// # Errors
     /// - [`OrbError::WrongPolicy`] if the adapter has no active objects
     ///   ([`crate::PoaBuilder::servant_locator`], [`crate::PoaBuilder::only_default_servant`]), if it chooses
-    ///   ids and has made no reference with this one, if it expects an id and none is set, or if a priority
-    ///   is set and the adapter's model is not SERVER_DECLARED;
+    ///   ids itself and has created no reference with this id, if it expects an id and none is set, or if a
+    ///   priority is set and the adapter's model is not SERVER_DECLARED;
     /// - [`OrbError::AlreadyActive`] if the id is taken, [`OrbError::PriorityTaken`] if a reference to the
     ///   object has another priority;
     /// - [`OrbError::PriorityNotServed`] and [`OrbError::PriorityUnmappable`] if no lane or band has the
@@ -82,12 +82,11 @@ impl<'p, S: Send + Sync + 'static> ObjectBuilder<'p, S> {
 }
 
 impl ObjectBuilder<'_, AnyServant> {
-    /// Makes an object that has its servant in common with others, and returns a reference to it: several
+    /// Makes an object that shares its servant with other objects, and returns a reference to it: several
     /// activations of one servant, IdUniquenessPolicy MULTIPLE_ID. The type of the reference is the servant's
     /// interface, or one of its bases.
     ///
-    /// A copy of the servant is as good as the servant. It is dropped with the last object that has it and
-    /// the last copy.
+    /// Copies of the servant are equivalent. The servant is dropped with its last object and its last copy.
     ///
     /// # Errors
     /// Those of [`Self::activate`]; [`OrbError::WrongInterface`] if the servant does not support the

@@ -6,7 +6,7 @@ use punctual_types::Priority;
 use super::Poa;
 use crate::{OrbError, PriorityModel, adapters::core::agreed_priority};
 
-/// Reference in the making; from [`Poa::reference`].
+/// Builder of a reference, from [`Poa::reference`].
 ///
 /// Source: `create_reference`, `create_reference_with_id` of `PortableServer::POA`, and
 /// `create_reference_with_priority`,
@@ -50,17 +50,17 @@ impl<'p> ReferenceBuilder<'p> {
     }
 
     /// Sets the object's own priority. Default: that of the adapter's priority model. Requests to an object
-    /// for which a default servant or a servant locator stands in run at it, too, until the adapter ends.
+    /// that a default servant or a servant locator serves run at this priority, too, until the adapter ends.
     ///
-    /// In each run of a persistent adapter, references with priorities are made again before `Orb::run`: a
-    /// priority is not part of the object key, which peers can forge, and the ORB stores nothing. An adapter
-    /// for each priority needs no references.
+    /// In each run of a persistent adapter, create references with priorities again before `Orb::run`: a
+    /// priority is not part of the object key, which peers can forge, and the ORB stores nothing. With an
+    /// adapter for each priority, this is not necessary.
     pub fn priority(mut self, priority: Priority) -> Self {
         self.priority = Some(priority);
         self
     }
 
-    /// Makes the reference. Calls fail with OBJECT_NOT_EXIST until the object with this id is activated.
+    /// Creates the reference. Calls fail with OBJECT_NOT_EXIST until the object with this id is activated.
     ///
     /// # Errors
     /// Those of [`super::ObjectBuilder::activate`], except that the object may be active.

@@ -3,13 +3,13 @@
 use super::Poa;
 use crate::{AnyServant, Declined};
 
-/// Makes objects of an adapter active when they are first called: `PortableServer::ServantActivator`, with
+/// Activates objects of an adapter when they are first called: `PortableServer::ServantActivator`, with
 /// RequestProcessingPolicy USE_SERVANT_MANAGER and ServantRetentionPolicy RETAIN.
 ///
 /// Its operations run one at a time for each adapter. [`Self::incarnate`] runs on the thread that serves the
-/// request. It may call objects that the servant managers of other adapters incarnate, but none that needs
-/// itself: OBJ_ADAPTER (minor 145). If two activators, each on its own thread, call objects that need the
-/// other one, at least one of these calls gets TRANSIENT (minor 146).
+/// request. It may call objects that the servant managers of other adapters incarnate, but no object that
+/// needs this activator: such a call gets OBJ_ADAPTER (minor 145). If two activators, each on its own thread,
+/// call objects that need the other activator, at least one of these calls gets TRANSIENT (minor 146).
 ///
 /// While `incarnate` waits for the reply to a call with [`WaitStrategy::Serving`](crate::WaitStrategy), its
 /// thread serves other requests; those that need the same activator are held until it has returned. A servant
@@ -18,7 +18,7 @@ use crate::{AnyServant, Declined};
 /// For one object, incarnations follow each other: [`Self::etherealize`] is called after the last request of
 /// one, and until it has returned, requests for the object wait at their lane
 /// ([`Limits::held_while_ending`](crate::Limits::held_while_ending)), as collocated callers do. Inside an
-/// upcall, which could wait for itself, a collocated call gets TRANSIENT.
+/// upcall, where a collocated call could wait for itself, it gets TRANSIENT.
 ///
 /// ```
 /// # use punctual_orb as punctual;
@@ -52,8 +52,8 @@ pub trait ServantActivator: Send + Sync + 'static {
     /// The exception that the caller gets instead of a result.
     fn incarnate(&self, id: &[u8], poa: &Poa) -> Result<AnyServant, Declined>;
 
-    /// The object with this id has ended: it was deactivated, and its last request has left. Called for all
-    /// objects of the adapter, also those that the activator has not incarnated.
+    /// The object with this id has ended: it was deactivated, and its last request has been completed. Called
+    /// for all objects of the adapter, including those that the activator has not incarnated.
     ///
     /// Runs on the thread that deactivates, unless that is inside an upcall or has waited too long
     /// ([`Poa::deactivate`]): then on a thread of the adapter's pool, in its lowest lane, after the reply to
@@ -98,11 +98,11 @@ pub struct Etherealized {
     pub remaining_activations: bool,
 }
 
-/// Finds the servant of each single request: `PortableServer::ServantLocator`, with RequestProcessingPolicy
+/// Finds the servant for each request: `PortableServer::ServantLocator`, with RequestProcessingPolicy
 /// USE_SERVANT_MANAGER and ServantRetentionPolicy NON_RETAIN.
 ///
-/// Its operations run on the thread that serves the request, at the request's priority. Several requests may
-/// be in them at the same time.
+/// Its operations run on the thread that serves the request, at the request's priority. They may run for
+/// several requests at the same time.
 ///
 /// ```
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -140,7 +140,7 @@ pub trait ServantLocator: Send + Sync + 'static {
     fn postinvoke(&self, _id: &[u8], _poa: &Poa, _operation: &str, _cookie: u64, _servant: &AnyServant) {}
 }
 
-/// Makes adapters when one of their objects is first called: `PortableServer::AdapterActivator`, from
+/// Creates adapters when one of their objects is first called: `PortableServer::AdapterActivator`, from
 /// [`Poa::set_adapter_activator`].
 ///
 /// ```
@@ -160,12 +160,13 @@ pub trait ServantLocator: Send + Sync + 'static {
 /// # Ok::<(), punctual_orb::OrbError>(())
 /// ```
 pub trait AdapterActivator: Send + Sync + 'static {
-    /// Creates the child `name` of `parent`, and returns whether it did. The request then continues to it.
+    /// Creates the child `name` of `parent`, and returns whether it did. The request then continues to that
+    /// adapter.
     ///
     /// Runs on the thread that serves the request, one at a time for each parent. It may search for other
     /// adapters ([`Poa::find`]) and call their objects, for which it may be called again, on the same thread;
-    /// a call of an object of the adapter that it is making gets OBJ_ADAPTER (minor 145). While it waits for
-    /// the reply to a call with [`WaitStrategy::Serving`](crate::WaitStrategy), other requests that need it
-    /// wait in the lane's memory for held requests, and get TRANSIENT (minor 73) if it has none.
+    /// a call of an object of the adapter that it is creating gets OBJ_ADAPTER (minor 145). While it waits
+    /// for the reply to a call with [`WaitStrategy::Serving`](crate::WaitStrategy), other requests that need
+    /// it wait in the lane's memory for held requests, and get TRANSIENT (minor 73) if it has none.
     fn unknown_adapter(&self, parent: &Poa, name: &str) -> bool;
 }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use super::{Poa, bound::Bound, servants::AdapterActivator};
 
 impl Poa {
-    /// Sets the activator of adapters below this one, instead of an earlier one.
+    /// Sets the activator of adapters below this one. It replaces an earlier activator.
     ///
     /// A request for an object below an adapter that does not exist is subject to the manager of the nearest
-    /// one that does: held, discarded or refused as requests for its own objects are, without a call of the
-    /// activator, unless the manager is active. Held ones have the memory of the lane at which they arrive; a
-    /// pool that was created after [`PoaManager::hold`](crate::PoaManager::hold) refuses them with TRANSIENT.
-    /// A LocateRequest finds such an object without a call of the activator.
+    /// adapter that does exist: held, discarded or refused as requests for that adapter's own objects are,
+    /// without a call of the activator, unless the manager is active. Held requests use the memory of the
+    /// lane at which they arrive; a pool that was created after [`PoaManager::hold`](crate::PoaManager::hold)
+    /// refuses them with TRANSIENT. A LocateRequest finds such an object without a call of the activator.
     ///
     /// ```
     /// # use punctual_orb as punctual;
@@ -49,10 +49,11 @@ impl Poa {
         }
     }
 
-    /// Returns the child of this name, which the adapter activator makes if it does not exist: `find_POA`.
+    /// Returns the child with this name, which the adapter activator creates if it does not exist:
+    /// `find_POA`.
     ///
-    /// An activator may call this itself, for any adapter but the one that it is making: that does not exist
-    /// before it creates it.
+    /// An activator may call this itself, for any adapter except the one that it is about to create, which
+    /// does not exist yet.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -71,7 +72,7 @@ impl Poa {
         Some(Self::of(&self.orb, &self.core.child(name)?))
     }
 
-    /// Returns its name; that of the root adapter is empty.
+    /// Returns the adapter's name; the root adapter's name is empty.
     ///
     /// ```
     /// # use punctual_orb::Orb;

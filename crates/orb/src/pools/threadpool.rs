@@ -94,9 +94,9 @@ impl ThreadPool {
     /// Waits for running upcalls without a timeout.
     ///
     /// # Errors
-    /// [`OrbError::PoolInUse`] as long as an adapter uses the pool: destroy that with [`crate::Poa::destroy`]
-    /// first. [`OrbError::InvalidThreadPool`] if the pool has been destroyed or its ORB no longer exists.
-    /// [`OrbError::InUpcall`] inside an upcall, which would wait for itself.
+    /// [`OrbError::PoolInUse`] as long as an adapter uses the pool: destroy the adapter with
+    /// [`crate::Poa::destroy`] first. [`OrbError::InvalidThreadPool`] if the pool has been destroyed or its
+    /// ORB no longer exists. [`OrbError::InUpcall`] inside an upcall, which would wait for itself.
     ///
     /// ```
     /// # use punctual_orb::{Orb, OrbError};
@@ -285,7 +285,7 @@ impl ThreadPoolBuilder {
     /// Sets the priority at which the threads of a pool without lanes wait and read. Default 0, which is
     /// reported on standard error when an adapter with a priority model is built on the pool: requests of all
     /// priorities are then read at the lowest one.
-    /// With lanes, which have priorities of their own, it must be that of one of them.
+    /// With lanes, which have priorities of their own, it must be the priority of one of them.
     ///
     /// ```
     /// # use punctual_types as punctual;
@@ -304,7 +304,7 @@ impl ThreadPoolBuilder {
     }
 
     /// Sets the stack size of each thread in octets; 0 selects the default, 2 MiB. This is address space;
-    /// [`Self::prefault_bytes`] sets what takes memory.
+    /// [`Self::prefault_bytes`] sets the part that takes memory.
     pub fn stack_bytes(mut self, bytes: usize) -> Self {
         self.plain.stack_bytes = Some(bytes);
         self
@@ -340,7 +340,8 @@ impl ThreadPoolBuilder {
     ///
     /// With [`Self::allow_borrowing`], threads of lower lanes also take requests from the queue.
     /// [`Self::build`] fails with [`OrbError::QueueWithoutRoom`] if a limit is 0, and with
-    /// [`OrbError::ThreadPool`] together with [`LaneWait::Blocking`], whose threads do not wait for a queue.
+    /// [`OrbError::ThreadPool`] in combination with [`LaneWait::Blocking`], whose threads do not wait for a
+    /// queue.
     ///
     /// ```
     /// # use punctual_types as punctual;

@@ -1,4 +1,4 @@
-//! Gateways that acknowledge: an event stays in its channel until the other one has it.
+//! Gateways that acknowledge: an event stays in its channel until the other channel has it.
 
 use std::{
     sync::{Arc, atomic::Ordering::Relaxed},
@@ -22,9 +22,9 @@ use crate::{
 /// Settings of a gateway that acknowledges.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Acknowledged {
-    /// Name by which the channels know the gateway again after a restart. Each gateway has its own.
+    /// Name by which the channels recognise the gateway after a restart. Each gateway has its own name.
     pub name: String,
-    /// Maximum number of events of a call; default 64.
+    /// Maximum number of events in one call; default 64.
     pub batch: u32,
     /// Time after which an empty channel is queried again; default 10 ms. It is added to the latency of
     /// events.
@@ -46,18 +46,18 @@ impl Acknowledged {
 }
 
 impl RemoteChannel {
-    /// Like [`forward`](Self::forward), so that no event is lost or delivered twice while the gateway or the
-    /// other channel cannot be reached, ends or starts again: this channel keeps up to
-    /// [`kept`](crate::GatewayLimits::kept) events for it, which it fetches in batches, and a batch stays
-    /// until `to` has queued it for its consumers. `to` recognises a batch that it gets again. Beyond
-    /// `kept`, the overflow rule of this channel applies: with `Block` its suppliers wait.
+    /// Like [`forward`](Self::forward), but without losing an event or delivering it twice while the gateway
+    /// or the other channel cannot be reached, ends or starts again: this channel keeps up to
+    /// [`kept`](crate::GatewayLimits::kept) events for the gateway, which fetches them in batches, and a
+    /// batch stays until `to` has queued it for its consumers. `to` recognises a batch that it gets again.
+    /// Beyond `kept`, the overflow rule of this channel applies: with `Block` its suppliers wait.
     ///
     /// Waiting events are lost when the process of this channel ends, or if they have not been fetched for
     /// [`kept_for`](crate::GatewayLimits::kept_for). The thread NAME-gateway of this process fetches; give
     /// the ORB a timeout of calls.
     ///
     /// # Errors
-    /// A channel refuses, a call fails, or a channel is of another vendor: those do not acknowledge.
+    /// A channel refuses, a call fails, or a channel is of another vendor and does not acknowledge.
     ///
     /// ```no_run
     /// use punctual::Orb;

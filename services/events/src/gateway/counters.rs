@@ -29,12 +29,13 @@ pub struct GatewayStatistics {
     pub lost: u64,
     /// Number of messages that contained no events, or contradicted others.
     pub malformed: u64,
-    /// Number of messages whose number or sender is implausible, so that what is missing before them cannot
-    /// be counted. Their events are passed on.
+    /// Number of messages whose number or sender is implausible, so the messages that are missing before them
+    /// cannot be counted. Their events are passed on.
     pub implausible: u64,
     /// Number of times that the connection to its channel, router or peer was lost.
     pub interrupted: u64,
-    /// Number of times that it was reached again. Less than `interrupted`: it is unreachable at present.
+    /// Number of times that it was reached again. If this is less than `interrupted`, it is unreachable at
+    /// present.
     pub reconnected: u64,
 }
 

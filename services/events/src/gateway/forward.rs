@@ -12,13 +12,13 @@ use crate::{
 
 impl RemoteChannel {
     /// Passes events of this channel on to another one; both are in other processes, and may be channels of
-    /// TAO. `ttl` and repeated events are treated as by [`import`](crate::EventChannel::import); a channel
+    /// TAO. `ttl` and repeated events are treated as in [`import`](crate::EventChannel::import); a channel
     /// of TAO does not recognise repeated ones. `name` is shown in the statistics of `to`. An object of `poa`
     /// receives the events, on the threads of its pool; give the ORB a timeout of calls, which bounds how
     /// long they wait for `to`.
     ///
-    /// Events that are under way while `to` cannot be reached are lost, and counted. It is connected again,
-    /// once a second at most; this channel is not.
+    /// Events that are in transit while `to` cannot be reached are lost, and counted. The gateway connects to
+    /// `to` again, once a second at most, but not to this channel.
     ///
     /// # Errors
     /// A channel refuses, or a call fails.

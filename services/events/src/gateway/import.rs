@@ -8,14 +8,15 @@ use super::{Counters, Gateway, Source};
 use crate::{EventChannel, EventError, Filter, RemoteChannel, channel};
 
 impl EventChannel {
-    /// Passes events of another channel on to this one, over the ORB. An event passes as many gateways as its
-    /// `ttl` states, which each decrements. An event that this channel has seen, because gateways form a loop
-    /// or several paths lead here, is not passed on again: of several copies the first counts, with its
-    /// remaining `ttl`. An object of `poa` receives the events, on the threads of its pool.
+    /// Passes events of another channel on to this one, over the ORB. An event passes at most as many
+    /// gateways as its `ttl` states; each of them decrements it. An event that this channel has seen, because
+    /// gateways form a loop or several paths lead here, is not passed on again: of several copies, the first
+    /// one counts, with its remaining `ttl`. An object of `poa` receives the events, on the threads of its
+    /// pool.
     ///
     /// An event is recognised by the time when its first channel received it, among the last
-    /// [`remembered`](crate::GatewayLimits::remembered) ones. If a channel on its way replaces that time, as
-    /// TAO's do, only `ttl` ends a loop.
+    /// [`remembered`](crate::GatewayLimits::remembered) events. If a channel on its path replaces that time,
+    /// as TAO's do, only `ttl` ends a loop.
     ///
     /// # Errors
     /// The other channel refuses the filter or another consumer, or a call fails.

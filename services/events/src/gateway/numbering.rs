@@ -1,4 +1,4 @@
-//! Messages that their senders number: how many have not arrived. Numbers and senders may be forged.
+//! Counting of numbered messages that have not arrived. Numbers and senders may be forged.
 
 use std::time::{Duration, Instant};
 
@@ -35,8 +35,8 @@ struct Sender {
 }
 
 impl Numbering {
-    /// Remembers up to `senders`, at least one, and takes it for plausible that up to `gap` messages in a row
-    /// do not arrive.
+    /// Remembers up to `senders` senders, at least one, and considers it plausible that up to `gap` messages
+    /// in a row do not arrive.
     pub fn new(senders: usize, gap: u64) -> Self {
         Self {
             limit: senders.max(1),
@@ -47,8 +47,8 @@ impl Numbering {
 
     /// Returns how many messages of a sender did not arrive between its last one and this one.
     ///
-    /// `None`: the number is implausible, and counts only from the next message on, if that has the number
-    /// after it; or there are too many senders of the last ten seconds.
+    /// `None`: the number is implausible, and counts only if the next message has the number after it; or
+    /// there were too many senders in the last ten seconds.
     pub fn missing(&mut self, sender: u64, number: u64, now: Instant) -> Option<u64> {
         let Some(place) = self.senders.iter().position(|one| one.id == sender) else {
             return self.add(sender, number, now);

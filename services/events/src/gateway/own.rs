@@ -17,21 +17,22 @@ use crate::{
     },
 };
 
-/// Outcome of an event that a gateway had to send.
+/// Outcome of an event that a gateway was to send.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Sent {
     /// It was sent.
     Forwarded,
-    /// It came from where it would be sent to.
+    /// It came from the place to which it would be sent.
     Returned,
     /// It could not be sent.
     Lost,
 }
 
 impl EventChannel {
-    /// Calls `send` for each event that a filter accepts and that may pass another gateway: it is to be sent
-    /// with one less than its `ttl`. A thread of the channel calls, with the lowest priority. The statistics
-    /// of this channel show the gateway. [`Datagrams`] is made of this and [`inlet`](Self::inlet).
+    /// Calls `send` for each event that a filter accepts and that may pass another gateway: send it with its
+    /// `ttl` decremented by one. A thread of the channel makes the calls, with the lowest priority. The
+    /// statistics of this channel show the gateway. [`Datagrams`] is implemented with this and
+    /// [`inlet`](Self::inlet).
     ///
     /// # Errors
     /// The channel refuses the filter or another consumer.
@@ -80,7 +81,7 @@ impl EventChannel {
 impl RemoteChannel {
     /// Like [`EventChannel::export`], for a channel of another process. An object of `poa` receives its
     /// events, on the threads of its pool, which call `send`. The statistics of a channel of another vendor
-    /// show a consumer only.
+    /// show it only as a consumer.
     ///
     /// # Errors
     /// The channel refuses, or a call fails.
@@ -163,7 +164,7 @@ impl OwnInlet {
         }
     }
 
-    /// Passes events on, and counts their outcomes. Events that the channel had already are dropped.
+    /// Passes events on, and counts their outcomes. Events that the channel already had are dropped.
     pub fn pass(&self, events: &[Event]) {
         *self.reported.lock() = self.counters.totals();
         if self.inlet.pass(events, 0).is_err() {
@@ -180,7 +181,7 @@ impl OwnInlet {
         }
     }
 
-    /// Counts events that were lost on their way to here.
+    /// Counts events that were lost on their way here.
     pub fn count_lost(&self, events: u64) {
         self.counters.count_lost(events);
     }

@@ -59,13 +59,13 @@ Values of `in` and `inout` parameters, in order, are JSON or literals of IDL:
   object reference         IOR:…  corbaloc:…  corbaname:…  null
   value type               {\"id\": 5, \"next\": null}  null     boxed        \"red\"
 
-The result is printed as JSON: the return value alone, or with `inout` and \
-`out` parameters an object of all of them, the return value as \"return\". An \
-exception goes to standard error, with its members as JSON. A value of a value \
-type that was printed before is {\"again\": N}, N counting them from 1.
+The result is printed as JSON: the return value alone, or, with `inout` and \
+`out` parameters, an object of all of them, with the return value as \"return\". \
+An exception goes to standard error, with its members as JSON. A value of a \
+value type that was printed before is {\"again\": N}, where N counts them from 1.
 
-_is_a ID, _non_existent, _interface, _component and _repository_id need no IDL, \
-and no operation does whose server has an interface repository.
+_is_a ID, _non_existent, _interface, _component and _repository_id need no IDL; \
+neither does any operation of a server that has an interface repository.
 
 Exit code: 0 the operation has returned; 1 it has raised an exception of its \
 `raises` clause; 2 nothing was sent: command line, IDL or a value is wrong; \
@@ -85,13 +85,13 @@ pub struct Options {
     arguments: Vec<String>,
     #[command(flatten)]
     idl: IdlFile,
-    /// Interface to use [default: the object's own one]
+    /// Interface to use [default: the object's own]
     #[arg(long, value_name = "NAME")]
     interface: Option<String>,
     /// Value for the operation's `context` clause
     #[arg(long, value_name = "NAME=VALUE", value_parser = context_value)]
     context: Vec<(String, String)>,
-    /// CORBA priority of the call, such as that of one of the server's lanes; default: that which the
+    /// CORBA priority of the call, such as that of one of the server's lanes; default: the priority that the
     /// object's adapter gives to requests without one, or 0
     #[arg(long, value_parser = priority)]
     priority: Option<Priority>,

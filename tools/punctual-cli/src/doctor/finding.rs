@@ -23,7 +23,7 @@ pub enum State {
     Passed,
     /// The check failed.
     Failed,
-    /// The check could not be made.
+    /// The check could not be performed.
     Unknown,
 }
 

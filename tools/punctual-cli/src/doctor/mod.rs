@@ -43,7 +43,7 @@ pub fn run(options: &Options) -> ExitCode {
     ExitCode::from(verdict(&findings))
 }
 
-/// Exit code: 1 if a check failed, else 2 if a check could not be made, else 0.
+/// Exit code: 1 if a check failed, else 2 if a check could not be performed, else 0.
 fn verdict(findings: &[Finding]) -> u8 {
     let any = |state: fn(&State) -> bool| findings.iter().any(|finding| state(&finding.state));
     if any(|state| *state == State::Failed) {

@@ -59,9 +59,9 @@ pub fn inspection(orb: &Orb, address: &str) -> Result<wire::punctual_events::Ins
 
 fn without_counters(address: &str) -> Failed {
     Failed::Refused(format!(
-        "the channel {address} answers, but its program does not publish its counters; it does with \
-         `orb.publish(\"NAME{INSPECTION}\", &channel.serve_inspection(&poa)?)`, where NAME is that of the \
-         channel in its address"
+        "the channel {address} answers, but its program does not publish its counters; add \
+         `orb.publish(\"NAME{INSPECTION}\", &channel.serve_inspection(&poa)?)` to it, where NAME is the name \
+         of the channel in its address"
     ))
 }
 
@@ -102,8 +102,8 @@ pub fn unreachable(address: &str, problem: &EventError) -> Failed {
              first line of the output of `punctual events serve`"
         ),
         EventError::Call(exception) if exception.kind == SystemExceptionKind::InvPolicy => format!(
-            "the channel {address} does not serve this priority: {exception}; `--priority` has to be that of one \
-             of its lanes"
+            "the channel {address} does not serve this priority: {exception}; `--priority` must be that of a \
+             lane of the channel"
         ),
         EventError::Call(exception) if is_unanswered(exception) => format!(
             "no channel at {address}: {exception}; is `punctual events serve` running there? The address is the \

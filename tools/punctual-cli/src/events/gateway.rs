@@ -30,14 +30,14 @@ Examples:
 A channel is named by its `corbaloc:` address, which `punctual events serve` prints, or by an `IOR:`. \
 Channels of TAO are supported; they do not acknowledge, and do not recognise repeated events.
 
-An event passes through as many gateways as its ttl states (`punctual events send --ttl`, default 1). A \
-Punctual channel gets each event once, regardless of the loops and paths that the gateways form. At its end, \
-and with --every also meanwhile, the gateway prints counts of events: forwarded; repeated, which the channel \
+An event passes through at most as many gateways as its ttl states (`punctual events send --ttl`, default 1). A \
+Punctual channel gets each event once, regardless of the loops and paths that the gateways form. When it ends, \
+and with --every also while it runs, the gateway prints counts of events: forwarded; repeated, which the channel \
 had received over another path; looped, which came back to the channel of their supplier; expired, whose ttl \
 was exhausted; lost. `punctual events top` shows the same at the channel to which the gateway leads, \
 `punctual top` its threads (--inspection).
 
-Without --acknowledged, events under way are lost when a channel or the gateway ends; the gateway connects \
+Without --acknowledged, events in transit are lost when a channel or the gateway ends; the gateway connects \
 again every second. With it, FROM keeps up to 4096 events for the gateway of this name, for 10 minutes after \
 its last connection; beyond that, the overflow rule of FROM applies: `--overflow block:MS` loses nothing for \
 that long.
@@ -46,7 +46,7 @@ Datagrams have the header of TAO's gateways. Lost datagrams are not repeated, an
 datagrams to the address can push events: use trusted networks only.
 
 Exit code: 0 ended by Ctrl-C, SIGTERM or --for; 2 a channel could not be reached at the beginning, or \
-refused.";
+refused the gateway.";
 
 /// Settings of `events gateway`.
 #[derive(Args, Debug)]
@@ -55,10 +55,10 @@ refused.";
        punctual events gateway CHANNEL --udp ADDRESS:PORT [--receive] [OPTIONS]
        punctual events gateway CHANNEL --multicast GROUP:PORT [OPTIONS]")]
 pub struct Options {
-    /// Address of the channel whose events are passed on (with --receive, of the one that gets them)
+    /// Address of the channel whose events are passed on (with --receive, of the channel that receives them)
     #[arg(value_name = "FROM")]
     from: String,
-    /// Address of the channel that gets them
+    /// Address of the channel that receives them
     #[arg(value_name = "TO", group = "other")]
     to: Option<String>,
     #[command(flatten)]
@@ -75,7 +75,7 @@ pub struct Options {
     /// Keep events in FROM until TO has them, under this name
     #[arg(long, value_name = "NAME", conflicts_with_all = ["udp", "multicast"])]
     acknowledged: Option<String>,
-    /// Priority at which FROM delivers and TO receives: that of one of their lanes
+    /// Priority at which FROM delivers and TO receives, that of a lane of each
     #[arg(long, value_parser = priority)]
     priority: Option<Priority>,
     /// Print the counters at this interval
@@ -84,7 +84,7 @@ pub struct Options {
     /// End after this time
     #[arg(long = "for", value_name = "SECONDS", value_parser = seconds)]
     duration: Option<Duration>,
-    /// Address of this host for the channels [default: that of the network towards the first]
+    /// Address of this host for the channels [default: its address on the network towards the first]
     #[arg(long, value_name = "ENDPOINT")]
     listen: Option<String>,
     /// Let `punctual top` watch the ORB at this socket
@@ -95,7 +95,7 @@ pub struct Options {
 /// Datagrams instead of a second channel.
 #[derive(Args, Debug)]
 struct Network {
-    /// Send events to this address as datagrams, or receive them at it (--receive)
+    /// Send events to this address as datagrams, or receive them there (--receive)
     #[arg(long, value_name = "ADDRESS:PORT", group = "other")]
     udp: Option<SocketAddr>,
     /// Receive datagrams, and pass their events on to the channel
@@ -118,7 +118,7 @@ struct Network {
     /// Maximum number of octets of a datagram, from 40 to 65507
     #[arg(long, value_name = "OCTETS", default_value_t = DatagramLimits::default().datagram)]
     datagram: usize,
-    /// Accept events without times of another vendor: repeated ones are not recognised
+    /// Accept events of another vendor, without times: repeated ones are not recognised
     #[arg(long)]
     foreign: bool,
 }

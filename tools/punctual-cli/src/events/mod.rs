@@ -26,14 +26,14 @@ pub enum Events {
     ///
     /// Suppliers push events to the channel, and it delivers each to the consumers whose filters accept it,
     /// those of high priority first. The first line of its output is the channel's address; clients are
-    /// `punctual events tail` and `send`, programs with `punctual_events::RemoteChannel`, and those of TAO
+    /// `punctual events tail` and `send`, programs with `punctual_events::RemoteChannel`, and clients of TAO
     /// (RtecEventChannelAdmin).
     #[command(after_help = serve::HELP)]
     Serve(serve::Options),
     /// Show the events of a channel as they arrive
     ///
     /// Subscribes like any other consumer, with a queue of its own in the channel: a slow terminal loses
-    /// events by the channel's overflow rule, and delays no other consumer of another lane.
+    /// events by the channel's overflow rule, and delays no consumer of another lane.
     #[command(after_help = tail::HELP)]
     Tail(tail::Options),
     /// Push events to a channel
@@ -44,7 +44,7 @@ pub enum Events {
     /// Watch a channel: its consumers, queues, rates and losses
     #[command(after_help = top::HELP)]
     Top(top::Options),
-    /// Pass the events of a channel on to another one, or as datagrams
+    /// Pass the events of a channel on to another channel, or send them as datagrams
     ///
     /// A channel then spans processes and hosts: consumers of TO get the events that suppliers push to FROM.
     /// It runs until Ctrl-C or SIGTERM.

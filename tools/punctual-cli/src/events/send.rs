@@ -26,10 +26,10 @@ Examples:
   punctual events send --type 16 --count 1000000 --batch 64          as fast as the channel takes them
   punctual events send corbaloc::radar:2830/Events --type 16 --file track.bin
 
-Types below 16 are the service's own. Without --text, --hex or --file the payload is empty. A payload above \
+Types below 16 are reserved. Without --text, --hex or --file the payload is empty. A payload above \
 the channel's limit (1 MiB unless it states another) is refused there; `punctual events top` counts it.
 
-Exit code: 0 the channel received everything, or Ctrl-C; 1 it refused events, or ended meanwhile; 2 no \
+Exit code: 0 the channel received everything, or Ctrl-C; 1 the channel refused events, or ended meanwhile; 2 no \
 channel was found there, or the payload could not be read.";
 
 /// Settings of `events send`.
@@ -44,7 +44,7 @@ pub struct Options {
     /// Source of the events
     #[arg(long, default_value_t = 0)]
     source: i32,
-    /// Number of gateways that may pass them on
+    /// Number of gateways that may pass the events on
     #[arg(long, default_value_t = 1)]
     ttl: i32,
     #[command(flatten)]
@@ -58,8 +58,8 @@ pub struct Options {
     /// Number of events in a message, from 1 to 1024
     #[arg(long, value_name = "EVENTS", default_value_t = 1, value_parser = messages())]
     batch: u64,
-    /// Priority at which the channel receives them: that of one of its lanes; default: that which its
-    /// adapter gives to requests without one
+    /// Priority at which the channel receives the events, that of one of its lanes; default: the priority
+    /// that its adapter gives to requests without one
     #[arg(long, value_parser = priority)]
     priority: Option<Priority>,
 }

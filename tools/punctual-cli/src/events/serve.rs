@@ -27,10 +27,10 @@ In another terminal:
   punctual events top
 
 Clients connect and push with the priority of one of the lanes (`tail --priority`); without one, they use \
-the lowest. Real-time priorities need a right; without it, threads are ordinary ones (`punctual doctor`). \
+the lowest. Real-time priorities need a right; without it, all threads are ordinary ones (`punctual doctor`). \
 docs/events.md describes the treatment of slow, dead and hostile clients.
 
-Exit code: 0 ended by Ctrl-C or SIGTERM (of a script's background processes, which ignore SIGINT: by \
+Exit code: 0 ended by Ctrl-C or SIGTERM (background processes of a script ignore SIGINT: use \
 SIGTERM); 2 it could not be started, for example because the port is in use.";
 
 /// Suffix of a channel's name in the address of its counters.
@@ -48,13 +48,13 @@ pub struct Options {
     /// Priority of threads that receive and deliver events, once for each lane [default: 0:1]
     #[arg(long = "lane", value_name = "PRIORITY[:THREADS]", value_parser = lane)]
     lanes: Vec<Lane>,
-    /// Deliver with lanes and priorities of this schedule, in which consumers have the names of operations;
-    /// SIGHUP reads it again. The first level has the highest priority of --lane [default: 32767], or as high
-    /// a one as all levels need, each next level the one below; lanes below these serve all other consumers
+    /// Deliver with the lanes and priorities of this schedule, whose operations consumers name; SIGHUP reads
+    /// it again. The first level has the highest priority of --lane [default: 32767], or a higher one if all
+    /// levels need it, and each further level the next lower one; lanes below these serve all other consumers
     #[arg(long, value_name = "FILE", conflicts_with = "dispatching")]
     schedule: Option<PathBuf>,
-    /// Like --schedule, with the schedule of a served scheduler (`punctual scheduler serve`, or that of
-    /// another vendor), and each new one that it computes
+    /// Like --schedule, with the schedule of a served scheduler (of `punctual scheduler serve` or of another
+    /// vendor), and with each new one that it computes
     #[arg(long, value_name = "URL", conflicts_with_all = ["dispatching", "schedule"])]
     scheduler: Option<String>,
     /// Threads that deliver events
@@ -64,7 +64,7 @@ pub struct Options {
     #[arg(long, value_name = "EVENTS", default_value_t = ChannelBuilder::DEFAULT_QUEUE)]
     queue: usize,
     /// Rule for events that find a full queue: drop-oldest, drop-newest, disconnect, or block:MS (the
-    /// supplier waits this long at most)
+    /// supplier waits at most this long)
     #[arg(long, value_name = "RULE", default_value = "drop-oldest", value_parser = overflow)]
     overflow: Overflow,
     /// Maximum number of consumers

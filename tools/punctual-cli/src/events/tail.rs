@@ -38,7 +38,7 @@ created_us, received_us and sent_us (since 1970), payload in hexadecimal digits,
 null, and the kind of the `any` or null.
 
 Exit code: 0 --count events arrived, --for without --count ended, or Ctrl-C; 1 the channel ended, \
-disconnected this consumer, or fewer than --count events came within --for; 2 no channel was found there.";
+disconnected this consumer, or fewer than --count events arrived within --for; 2 no channel was found there.";
 
 /// Settings of `events tail`.
 #[derive(Args, Debug)]
@@ -57,8 +57,8 @@ pub struct Options {
     /// Type of the payload in the IDL file, of all events or of those of one type
     #[arg(long = "payload", value_name = "[TYPE=]NAME", requires = "file")]
     payloads: Vec<PayloadType>,
-    /// Priority at which the channel delivers: that of one of its lanes; default: that which its adapter
-    /// gives to requests without one
+    /// Priority at which the channel delivers, that of one of its lanes; default: the priority that its
+    /// adapter gives to requests without one
     #[arg(long, value_parser = priority)]
     priority: Option<Priority>,
     /// Name of this consumer, which `top` shows, and to which a schedule of the channel may give a priority
@@ -73,7 +73,7 @@ pub struct Options {
     /// End after this time
     #[arg(long = "for", value_name = "SECONDS", value_parser = seconds)]
     duration: Option<Duration>,
-    /// Address of this host for the channel [default: that of the network towards the channel]
+    /// Address of this host for the channel [default: its address on the network towards the channel]
     #[arg(long, value_name = "ENDPOINT")]
     listen: Option<String>,
 }

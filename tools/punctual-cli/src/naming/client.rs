@@ -26,7 +26,7 @@ Examples:
   punctual naming bind radar/tracker IOR:0123 --replace
   punctual naming bind other corbaname::other:2809 --context    names below it are searched there
 
-A URL is resolved first, so its server has to run. An `IOR:` is bound as it is.
+A URL is resolved first, so its server has to run. An `IOR:` is bound unchanged.
 
 Exit code: 0 it is bound; 1 the naming service refuses, for example because the name is bound \
 already; 2 the command line is wrong: the name, the reference or the address; 3 a naming service or \

@@ -19,10 +19,10 @@ Examples:
   punctual naming list
   punctual naming list radar --recursive
   punctual naming list --at corbaname::other:2809#radar --json
-  punctual naming list --at corbaloc:rir:/NameService     the one of PUNCTUAL_INITIAL_REFERENCES
+  punctual naming list --at corbaloc:rir:/NameService     from PUNCTUAL_INITIAL_REFERENCES
 
-A context has a `/` behind its name. Names are printed as they are written on the command line and in URLs \
-(there with %xx for `\\` and other characters), those of --recursive from the listed context on.
+A context has a `/` after its name. Names are printed as they are written on the command line and in URLs \
+(there with %xx for `\\` and other characters); with --recursive, they begin at the listed context.
 
 Exit code: 0 the names are printed; 1 there is no such context; 2 the command line is wrong: the name or the \
 address; 3 a naming service cannot be reached, or one below it (the others are printed).";
@@ -30,10 +30,10 @@ address; 3 a naming service cannot be reached, or one below it (the others are p
 /// Settings of `naming list`.
 #[derive(Args, Debug)]
 pub struct Options {
-    /// Name of the context; default: the one of --at
+    /// Name of the context; default: the context of --at
     #[arg(value_name = "NAME")]
     name: Option<String>,
-    /// List the contexts below as well, each once
+    /// Also list the contexts below, each once
     #[arg(long, short)]
     recursive: bool,
     /// Print a JSON array

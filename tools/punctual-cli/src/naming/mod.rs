@@ -16,8 +16,7 @@ pub enum Naming {
     /// Serve a naming service (CosNaming) until Ctrl-C or SIGTERM
     ///
     /// Clients of any ORB find its root context at the printed address, and at `corbaname::HOST` if it
-    /// listens at port 2809. It takes the place of omniNames, of TAO's Naming_Service and of JacORB's
-    /// NameServer.
+    /// listens at port 2809. It can replace omniNames, TAO's Naming_Service and JacORB's NameServer.
     #[command(after_help = serve::HELP)]
     Serve(serve::Options),
     /// List the names that are bound in a context
@@ -29,13 +28,13 @@ pub enum Naming {
     /// Bind an object, or a context, to a name
     #[command(after_help = client::BIND)]
     Bind(client::Bind),
-    /// Make a name free; what it was bound to remains
+    /// Remove the binding of a name; the object or context that it was bound to remains
     #[command(after_help = client::UNBIND)]
     Unbind(client::Named),
     /// Create a context, and bind it to a name
     #[command(after_help = client::CREATE)]
     Create(client::Named),
-    /// Destroy an empty context, and make its name free
+    /// Destroy an empty context, and remove the binding of its name
     #[command(after_help = client::DESTROY)]
     Destroy(client::Named),
 }

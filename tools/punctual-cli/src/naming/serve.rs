@@ -23,10 +23,10 @@ In another terminal:
 
 With --store, contexts and bindings are kept in a file: each change is on the disk before its \
 caller gets the reply, and references to contexts stay valid after a restart at the same address. \
-Without it, everything ends with the process. docs/naming.md describes limits, and the settings of \
+Without it, everything is lost when the process ends. docs/naming.md describes limits, and the settings of \
 clients of other ORBs.
 
-Exit code: 0 ended by Ctrl-C or SIGTERM (of a script's background processes, which ignore SIGINT: by \
+Exit code: 0 ended by Ctrl-C or SIGTERM (background processes of a script ignore SIGINT: use \
 SIGTERM); 2 it could not be started, for example because the port or the file is in use.";
 
 /// Longest delay until a signal is noticed.
@@ -35,7 +35,7 @@ const SLICE: Duration = Duration::from_millis(100);
 /// Settings of `naming serve`.
 #[derive(Args, Debug)]
 pub struct Options {
-    /// Address to listen at; for clients of other hosts, one of this host in the network
+    /// Address to listen at; for clients on other hosts, an address of this host on the network
     #[arg(
         long,
         visible_alias = "endpoint",
@@ -46,7 +46,7 @@ pub struct Options {
     /// Keep contexts and bindings in this file; default: in memory
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
-    /// Threads that serve
+    /// Number of threads that serve
     #[arg(long, value_name = "NUMBER", default_value = "4")]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: u16,

@@ -47,8 +47,8 @@ pub fn table(now: &Snapshot, change: &Change) -> String {
     }
     text += &fitted(&remarks(now));
     let what = format!(
-        "Calls per second and times in µs are those of {:.1} s; max ever, borrowed, misses and rejected are \
-         those since the start.",
+        "Calls per second and times in µs cover {:.1} s; max ever, borrowed, misses and rejected count from \
+         the start.",
         change.span.as_secs_f64()
     );
     text + "\n\n" + &fitted(&what) + "\n"

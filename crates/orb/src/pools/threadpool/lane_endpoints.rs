@@ -1,4 +1,4 @@
-//! Endpoints of a pool, and of single lanes of it.
+//! Endpoints of a pool, and of single lanes of the pool.
 
 use punctual_transport::AddressError;
 use punctual_types::Priority;
@@ -45,7 +45,8 @@ impl ThreadPoolBuilder {
     }
 
     /// Adds an endpoint at which the lane of this priority listens, instead of those beside the ORB's: for
-    /// firewalls, and for references that outlive the server. `-ORBLaneListenEndpoints` of TAO.
+    /// firewalls, and for references that outlive the server. Corresponds to `-ORBLaneListenEndpoints` of
+    /// TAO.
     ///
     /// A pool without lanes has one lane, of its `default_priority`.
     ///

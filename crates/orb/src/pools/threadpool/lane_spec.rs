@@ -68,11 +68,11 @@ pub enum LaneWait {
     /// Each thread blocks in `read` on the one connection that was assigned to it when it was accepted. Read
     /// and write: 2 system calls per request. For lanes with few clients that stay connected. The lane has an
     /// additional thread, named `….poll`, of the same priority, stack and affinity. It accepts connections,
-    /// and serves those for which no thread is free as in [`Self::Polled`] until one is. This mode cannot
-    /// share the work of a connection (its requests are served one after the other, and none is read while
-    /// one is in service), lend or borrow threads, or create dynamic ones. A peer that does not read its
-    /// replies blocks its own thread only. While a manager holds requests (`PoaManager::hold`), a thread
-    /// waits with the first one of its connection, even if the peer disconnects.
+    /// and, as in [`Self::Polled`], serves those for which no thread is free, until one is. This mode cannot
+    /// share the work of a connection (its requests are served one after the other, and no request is read
+    /// while another is in service), lend or borrow threads, or create dynamic ones. A peer that does not
+    /// read its replies blocks its own thread only. While a manager holds requests (`PoaManager::hold`), a
+    /// thread waits with the first one of its connection, even if the peer disconnects.
     Blocking,
 }
 
@@ -107,10 +107,10 @@ impl LaneSpec {
 
     /// Sets the maximum number of dynamic threads. Default 0. When the last waiting thread of a lane receives
     /// a request, it starts a dynamic thread before its upcall. That delays the request by the cost of a
-    /// thread (up to about a millisecond, much of it for its stack, so a smaller one helps), and is the only
-    /// case in which a lane thread allocates after warm-up. With [`ThreadLifetime::Infinite`] it happens at
-    /// most this many times. If the system refuses a thread, this is counted, and the existing threads serve
-    /// the requests.
+    /// thread (up to about a millisecond, much of it for its stack, so a smaller stack helps), and is the
+    /// only case in which a lane thread allocates after warm-up. With [`ThreadLifetime::Infinite`] it happens
+    /// at most this many times. If the system refuses a thread, this is counted, and the existing threads
+    /// serve the requests.
     pub fn dynamic_threads(mut self, at_most: usize) -> Self {
         self.dynamic_threads = at_most;
         self
@@ -160,7 +160,7 @@ impl LaneSpec {
 
     /// Sets options of the sockets of the lane's connections: busy polling, the preferred CPU of incoming
     /// packets, and the queue of outgoing ones. Default: the system's. `punctual doctor` examines the rest of
-    /// a packet's way through the network device. Settings that the system refuses are reported once on
+    /// a packet's path through the network device. Settings that the system refuses are reported once on
     /// standard error.
     ///
     /// ```

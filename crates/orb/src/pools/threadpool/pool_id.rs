@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Id of a thread pool within its ORB, `RTCORBA::ThreadpoolId`: 1 for the first pool, then ascending; ids are
+/// Id of a thread pool within its ORB, `RTCORBA::ThreadpoolId`: 1 for the first pool, then ascending. Ids are
 /// not reused. Each ORB of the process counts separately. The names of threads (pool, lane, thread) begin
 /// with a number that is unique in the process instead; with one ORB the two are equal.
 ///

@@ -1,5 +1,5 @@
-//! Gateways over UDP and multicast, with the datagrams of TAO's: a message is a set of one event in CDR, in
-//! as many datagrams as its length demands, each with a header of 32 octets.
+//! Gateways over UDP and multicast, with the datagrams of TAO's gateways: a message is a set of one event in
+//! CDR, in as many datagrams as its length demands, each with a header of 32 octets.
 
 mod header;
 mod limits;
@@ -98,7 +98,7 @@ impl Datagrams {
 
     /// Creates sockets that send to a multicast group, and receive the datagrams of other members.
     /// `interface` is the address of this host on the network, `hops` the number of routers plus one that
-    /// datagrams may pass. Several processes of a host can do so.
+    /// datagrams may pass. Several processes of one host can join the same group.
     ///
     /// # Errors
     /// The address is not a multicast address, or the interface does not belong to this host.

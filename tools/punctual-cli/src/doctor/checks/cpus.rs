@@ -72,7 +72,7 @@ pub fn governor(system: &System) -> Finding {
         title: "CPU frequency",
         why: "To save power, a CPU slows down while it is idle and takes a while to reach full speed \
               again. A real-time program that alternates between short work and rest always runs on a slow \
-              CPU, and its times vary by a factor.",
+              CPU, and its times vary several-fold.",
     };
     let governors: Vec<_> = system
         .online_cpus()

@@ -54,7 +54,7 @@ pub fn fair_server(system: &System) -> Finding {
         id: "fair-server",
         title: "Fair server",
         why: "Since 6.12 the kernel takes up to 50 ms of each second from real-time threads on a CPU on \
-              which an ordinary thread has waited for long, independently of throttling. One ordinary \
+              which an ordinary thread has waited for a long time, independently of throttling. One ordinary \
               thread on the CPU of a busy real-time thread is enough.",
     };
     let remedy = |remedy: Remedy| {
@@ -177,7 +177,7 @@ pub fn timer_slack(system: &System) -> Finding {
         title: "Timer slack",
         why: "To save power, the kernel may wake an ordinary thread later than requested, by default up to \
               50 µs. Real-time threads have no slack; clients and drivers that run as ordinary threads \
-              have.",
+              do.",
     };
     const COARSE: i64 = 50_000;
     match system.number("/proc/self/timerslack_ns") {

@@ -16,8 +16,8 @@ pub fn interrupts(system: &System) -> Finding {
     let subject = Subject {
         id: "network-interrupts",
         title: "Interrupts of the network",
-        why: "A packet interrupts the thread that runs on the CPU to which its interrupt is sent, also if \
-              it is for another one. If that can be any CPU, the disturbance cannot be planned, and \
+        why: "A packet interrupts the thread that runs on the CPU to which its interrupt is sent, even if \
+              it is for another thread. If that can be any CPU, the disturbance cannot be planned, and \
               isolated CPUs are not left alone.",
     };
     let lines = lines(system);
