@@ -30,12 +30,12 @@ Examples:
 A channel is named by its `corbaloc:` address, which `punctual events serve` prints, or by an `IOR:`. \
 Channels of TAO are supported; they do not acknowledge, and do not recognise repeated events.
 
-An event passes through at most as many gateways as its ttl states (`punctual events send --ttl`, default 1). A \
-Punctual channel gets each event once, regardless of the loops and paths that the gateways form. When it ends, \
-and with --every also while it runs, the gateway prints counts of events: forwarded; repeated, which the channel \
-had received over another path; looped, which came back to the channel of their supplier; expired, whose ttl \
-was exhausted; lost. `punctual events top` shows the same at the channel to which the gateway leads, \
-`punctual top` its threads (--inspection).
+An event passes through at most as many gateways as its ttl states (`punctual events send --ttl`, default \
+1). A Punctual channel gets each event once, regardless of the loops and paths that the gateways form. When \
+it ends, and with --every also while it runs, the gateway prints counts of events: forwarded; repeated, \
+which the channel had received over another path; looped, which came back to the channel of their supplier; \
+expired, whose ttl was exhausted; lost. `punctual events top` shows the same at the channel to which the \
+gateway leads, `punctual top` its threads (--inspection).
 
 Without --acknowledged, events in transit are lost when a channel or the gateway ends; the gateway connects \
 again every second. With it, FROM keeps up to 4096 events for the gateway of this name, for 10 minutes after \

@@ -29,8 +29,8 @@ Examples:
 Types below 16 are reserved. Without --text, --hex or --file the payload is empty. A payload above \
 the channel's limit (1 MiB unless it states another) is refused there; `punctual events top` counts it.
 
-Exit code: 0 the channel received everything, or Ctrl-C; 1 the channel refused events, or ended meanwhile; 2 no \
-channel was found there, or the payload could not be read.";
+Exit code: 0 the channel received everything, or Ctrl-C; 1 the channel refused events, or ended meanwhile; 2 \
+no channel was found there, or the payload could not be read.";
 
 /// Settings of `events send`.
 #[derive(Args, Debug)]

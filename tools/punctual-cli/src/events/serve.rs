@@ -27,8 +27,8 @@ In another terminal:
   punctual events top
 
 Clients connect and push with the priority of one of the lanes (`tail --priority`); without one, they use \
-the lowest. Real-time priorities need a right; without it, all threads are ordinary ones (`punctual doctor`). \
-docs/events.md describes the treatment of slow, dead and hostile clients.
+the lowest. Real-time priorities need a right; without it, all threads are ordinary ones (`punctual \
+doctor`). docs/events.md describes the treatment of slow, dead and hostile clients.
 
 Exit code: 0 ended by Ctrl-C or SIGTERM (background processes of a script ignore SIGINT: use \
 SIGTERM); 2 it could not be started, for example because the port is in use.";

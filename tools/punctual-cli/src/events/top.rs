@@ -34,16 +34,16 @@ Examples:
   punctual events top --once
   punctual events top --json > channel.json
 
-Each row shows a consumer, highest priority first, by its name or the address of its object: its \
-queue (waiting/length), the most events that waited, events delivered per second, and, since it subscribed, \
-events delivered, lost because the queue was full, lost-own (lost in a queue of the consumer's process, \
-queried every 5 s), failed, late (delivered after their deadline), cancelled (dropped because they could no \
-longer meet it). Yellow: the consumer has lost events in the last interval; red: its queue is full. Unmatched events have no \
-consumer; refused ones were too long. Events lost and failed are those of all consumers, former ones \
-included; refused subscriptions had filters that were too deep, too long or no filters, or met another limit \
-of the channel. A consumer fails if its last delivery did, or if it does not answer queries. Below the table \
-are the scheduler of `serve --schedule` with what it has refused, the reasons, and the gateways that lead to \
-the channel (`punctual events gateway`) or export its events.
+Each row shows a consumer, highest priority first, by its name or the address of its object: its queue \
+(waiting/length), the most events that waited, events delivered per second, and, since it subscribed, events \
+delivered, lost because the queue was full, lost-own (lost in a queue of the consumer's process, queried \
+every 5 s), failed, late (delivered after their deadline), cancelled (dropped because they could no longer \
+meet it). Yellow: the consumer has lost events in the last interval; red: its queue is full. Unmatched \
+events have no consumer; refused ones were too long. Events lost and failed are those of all consumers, \
+former ones included; refused subscriptions had filters that were too deep, too long or no filters, or met \
+another limit of the channel. A consumer fails if its last delivery did, or if it does not answer queries. \
+Below the table are the scheduler of `serve --schedule` with what it has refused, the reasons, and the \
+gateways that lead to the channel (`punctual events gateway`) or export its events.
 
 Keys: q, Esc or Ctrl-C quits, + and - change the interval.
 
