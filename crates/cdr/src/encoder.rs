@@ -231,6 +231,7 @@ impl<'b> Encoder<'b> {
     }
 
     /// Overwrites the `unsigned long` at `position` from the origin.
+    #[inline]
     pub fn patch_u32(&mut self, position: usize, value: u32) {
         let octets = match self.endian {
             Endian::Big => value.to_be_bytes(),

@@ -75,6 +75,7 @@ impl<'b> MessageWriter<'b> {
     }
 
     /// Writes the size into the header. Fails if it does not fit.
+    #[inline]
     pub fn finish(mut self) -> Result<(), CdrError> {
         let size = u32::try_from(self.encoder.position() - HEADER_SIZE)
             .map_err(|_| self.encoder.error(CdrErrorKind::TooLarge))?;

@@ -125,6 +125,7 @@ const PLAIN_BODY: usize = HEADER_SIZE + 12;
 /// Encodes the header of a reply after the message header; [`crate::begin_body`] starts the results.
 ///
 /// Fails if the status does not exist in this version.
+#[inline]
 pub fn encode_reply_header(
     encoder: &mut Encoder<'_>,
     version: Version,
