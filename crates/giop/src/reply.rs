@@ -147,8 +147,18 @@ pub fn encode_reply_header(
         encoder.octets(octets.as_flattened())?;
         contexts.iter().try_for_each(|context| context.encode(encoder))
     } else {
-        (contexts, request_id, status as u32).encode(encoder)
+        encode_old_reply_header(encoder, request_id, status, contexts)
     }
+}
+
+#[inline(never)]
+fn encode_old_reply_header(
+    encoder: &mut Encoder<'_>,
+    request_id: u32,
+    status: ReplyStatus,
+    contexts: &[ServiceContext<'_>],
+) -> Result<(), CdrError> {
+    (contexts, request_id, status as u32).encode(encoder)
 }
 
 /// Encodes the body of a [`ReplyStatus::SystemException`].

@@ -96,7 +96,7 @@ pub(crate) struct Worker<'l, H: ServingSlot> {
     checked: Instant,
 }
 
-/// What a thread has done in one turn of its loop.
+/// Result of one turn of a thread's loop.
 pub(crate) enum Turn {
     /// There was work, which it has done.
     Served,

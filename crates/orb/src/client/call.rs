@@ -1,5 +1,5 @@
-//! Step 1 of a call: its context (policies and deadlines), its buffers and its attempts. Each attempt goes over
-//! an exclusive connection (step 2), over a shared one, or stays on the calling thread. Attempts follow
+//! Step 1 of a call: its context (policies and deadlines), its buffers and its attempts. Each attempt goes
+//! over an exclusive connection (step 2), over a shared one, or stays on the calling thread. Attempts follow
 //! forwards, and replace a connection that the server has closed without executing the request.
 
 use std::{
@@ -385,17 +385,21 @@ pub(super) fn with_frame<R>(
     })?;
     // If the call panics, which only user code in a collocated servant can do, the frame is lost but not the
     // count.
-    let _leave = Leave;
+    let mut leave = Leave(None);
     let result = call(&mut frame);
     frame.free_large(limits.max_kept_buffer);
-    FRAMES.with_borrow_mut(|frames| frames.unused.push(frame));
+    leave.0 = Some(frame);
     result
 }
 
-struct Leave;
+/// Counts a call out and keeps its frame when dropped.
+struct Leave(Option<Box<CallFrame>>);
 
 impl Drop for Leave {
     fn drop(&mut self) {
-        FRAMES.with_borrow_mut(|frames| frames.depth -= 1);
+        FRAMES.with_borrow_mut(|frames| {
+            frames.depth -= 1;
+            frames.unused.extend(self.0.take());
+        });
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! The steps of a call over an exclusive connection, one file each, in the order of execution: 1 `call`
 //! (policies and deadlines `call_context`, attempts) → 2 `binding` (endpoint `route`, connection
-//! `connection_cache`) → 3 `exclusive` (send and wait, over a `connection`) → 4 `request` (encode) → steps 5 to
-//! 8 at the server, from `punctual_lane` on → 9 `reply` (decode and classify). `shared` replaces step 3 on
+//! `connection_cache`) → 3 `exclusive` (send and wait, over a `connection`) → 4 `request` (encode) → steps 5
+//! to 8 at the server, from `punctual_lane` on → 9 `reply` (decode and classify). `shared` replaces step 3 on
 //! connections of several callers; `asynchronous` starts with `call`, too; `collocated` replaces all further
 //! steps for objects of the same ORB.
 

@@ -1,5 +1,5 @@
-//! Step 8 of a call: object and priority of the request are determined, its servant is called, or an operation
-//! of `CORBA::Object`, and the reply is completed.
+//! Step 8 of a call: object and priority of the request are determined, its servant is called, or an
+//! operation of `CORBA::Object`, and the reply is completed.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
