@@ -96,25 +96,23 @@ impl<'b> Encoder<'b> {
     /// text is in ISO-8859-1: the code set of peers that have negotiated none.
     pub fn new(buffer: &'b mut Vec<u8>, endian: Endian) -> Self {
         let origin = buffer.len();
-        Self {
-            buffer,
-            origin,
-            limit: usize::MAX,
-            nesting_limit: Self::DEFAULT_NESTING_LIMIT,
-            endian,
-            code_sets: CodeSets::from(CharSet::Latin1),
-            may_be_message: true,
-            chunks_derived: false,
-            values: None,
-        }
+        Self::resume_from(buffer, origin, endian)
     }
 
     /// Creates an encoder that continues the message at the start of `buffer`, from which alignment counts;
     /// otherwise like [`Encoder::new`].
     pub fn resume(buffer: &'b mut Vec<u8>, endian: Endian) -> Self {
+        Self::resume_from(buffer, 0, endian)
+    }
+
+    /// Creates an encoder that continues the message at the octet `origin` of `buffer`, from which alignment
+    /// counts; otherwise like [`Encoder::new`].
+    #[inline]
+    #[doc(hidden)]
+    pub fn resume_from(buffer: &'b mut Vec<u8>, origin: usize, endian: Endian) -> Self {
         Self {
             buffer,
-            origin: 0,
+            origin,
             limit: usize::MAX,
             nesting_limit: Self::DEFAULT_NESTING_LIMIT,
             endian,
@@ -231,6 +229,7 @@ impl<'b> Encoder<'b> {
     }
 
     /// Overwrites the `unsigned long` at `position` from the origin.
+    #[inline]
     pub fn patch_u32(&mut self, position: usize, value: u32) {
         let octets = match self.endian {
             Endian::Big => value.to_be_bytes(),

@@ -120,30 +120,24 @@ fn written(path: &Path) -> io::Result<Option<u64>> {
 }
 
 fn words(octets: &[u8]) -> Vec<u64> {
-    let words = octets.chunks_exact(size_of::<u64>());
-    words
-        .map(|word| u64::from_ne_bytes(word.try_into().expect("eight octets")))
-        .collect()
+    let (words, _) = octets.as_chunks();
+    words.iter().copied().map(u64::from_ne_bytes).collect()
 }
 
 /// Parses a file; `written_later` is the count after the words were read.
 fn parse(words: &[u64], written_later: u64) -> Option<ThreadRecords> {
     let (front, records) = words.split_at_checked(FRONT_WORDS)?;
     let (header, names) = front.split_at(HEADER_WORDS);
+    let (records, _) = records.as_chunks();
     let capacity = header[word::CAPACITY];
-    if header[word::MAGIC] != MAGIC
-        || capacity == 0
-        || records.len() as u64 / Record::WORDS as u64 != capacity
-    {
+    if header[word::MAGIC] != MAGIC || capacity == 0 || records.len() as u64 != capacity {
         return None;
     }
     let written = header[word::WRITTEN];
     // The record being written concurrently overwrites one that is still counted.
     let oldest = written_later.saturating_sub(capacity - 1).min(written);
-    let records = (oldest..written).filter_map(|number| {
-        let at = (number % capacity) as usize * Record::WORDS;
-        Record::from_words(records[at..at + Record::WORDS].try_into().expect("four words"))
-    });
+    let records =
+        (oldest..written).filter_map(|number| Record::from_words(records[(number % capacity) as usize]));
     Some(ThreadRecords {
         process: (header[word::TASK] >> 32) as i32,
         process_name: name(&header[word::PROCESS_NAME..][..NAME_WORDS]),
@@ -168,11 +162,8 @@ pub(crate) fn name_words(name: &str) -> [u64; NAME_WORDS] {
     for (octet, source) in octets.iter_mut().zip(name.bytes()) {
         *octet = source;
     }
-    let word = |place: usize| {
-        let octets = &octets[place * size_of::<u64>()..][..size_of::<u64>()];
-        u64::from_ne_bytes(octets.try_into().expect("eight octets"))
-    };
-    std::array::from_fn(word)
+    let (words, _) = octets.as_chunks();
+    std::array::from_fn(|place| u64::from_ne_bytes(words[place]))
 }
 
 #[cfg(test)]

@@ -24,11 +24,12 @@ impl<'b> MessageWriter<'b> {
         code_sets: impl Into<CodeSets>,
         limit: usize,
     ) -> Self {
-        let mut encoder = Encoder::new(buffer, endian).with_code_sets(code_sets.into());
-        let header = empty_header(version, message_type, endian);
-        encoder.octets(&header).expect("the limit is not set yet");
+        let origin = buffer.len();
+        buffer.extend_from_slice(&empty_header(version, message_type, endian));
         Self {
-            encoder: encoder.with_limit(limit),
+            encoder: Encoder::resume_from(buffer, origin, endian)
+                .with_code_sets(code_sets.into())
+                .with_limit(limit),
         }
     }
 
@@ -75,6 +76,7 @@ impl<'b> MessageWriter<'b> {
     }
 
     /// Writes the size into the header. Fails if it does not fit.
+    #[inline]
     pub fn finish(mut self) -> Result<(), CdrError> {
         let size = u32::try_from(self.encoder.position() - HEADER_SIZE)
             .map_err(|_| self.encoder.error(CdrErrorKind::TooLarge))?;

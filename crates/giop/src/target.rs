@@ -80,6 +80,7 @@ impl<'a> Target<'a> {
     /// Returns the object key, extracted from the profile if necessary.
     ///
     /// `None` if the profile is malformed or of an unknown form: no object has such a key.
+    #[inline]
     pub fn object_key(&self) -> Option<&'a [u8]> {
         match self {
             Self::Key(key) => Some(key),

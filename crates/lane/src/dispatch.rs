@@ -1,4 +1,4 @@
-//! Step 9 of a call: a message is handed to the request handler, and its reply is sent.
+//! Step 6 of a call: a message is handed to the request handler, and its reply is sent.
 
 use std::{
     ops::ControlFlow,
@@ -31,6 +31,7 @@ pub(crate) struct Arrival {
 
 impl<H: ServingSlot> Worker<'_, H> {
     /// Handles the Request or LocateRequest in the buffers. `false`: the connection is of no further use.
+    #[inline(always)]
     pub(crate) fn handle(
         &mut self,
         connection: &Arc<Connection<H>>,
@@ -309,6 +310,7 @@ fn wanted_for(message: &[u8], header: &MessageHeader) -> Option<Duration> {
 
 /// Counts a thread of the lane as busy until the result is dropped; gets another thread if none is left
 /// waiting.
+#[inline(always)]
 pub(crate) fn busy<'l, H: ServingSlot>(lane: &'l Arc<Lane<H>>, handler: &Arc<H>) -> impl Drop + use<'l, H> {
     struct Busy<'l, H: ServingSlot>(&'l Lane<H>);
     impl<H: ServingSlot> Drop for Busy<'_, H> {

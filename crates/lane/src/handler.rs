@@ -1,4 +1,4 @@
-//! Interface between a lane (steps 7 to 9 of a call) and the layer above it (steps 10 and 11).
+//! Interface between a lane (steps 5 and 6 of a call) and the layer above it (steps 7 and 8).
 
 use std::{sync::Arc, time::Instant};
 

@@ -3,10 +3,9 @@
 //!
 //! A [`Lane`] owns acceptors, a poller, connections, threads, a request queue and buffers. It drives the GIOP
 //! protocol over transports and passes each request to a [`RequestHandler`], the layer above. It knows no
-//! object, reference, adapter, servant or policy. Path of one request through the crate, steps 7 to 9 of a
-//! call: `worker` (an event of the poller wakes a thread) → `serve` (the thread reads a message of the
-//! connection) → `queue::request_queue`, if the lane buffers → `dispatch` (the handler answers, the reply is
-//! sent).
+//! object, reference, adapter, servant or policy. Path of one request through the crate, steps 5 and 6 of a
+//! call: `worker` (an event of the poller wakes a thread, which reads a message of the connection) →
+//! `queue::request_queue`, if the lane buffers → `dispatch` (the handler answers, the reply is sent).
 
 mod accept;
 mod budgets;
@@ -17,7 +16,6 @@ mod error;
 mod handler;
 mod lane;
 mod queue;
-mod serve;
 mod service_times;
 mod sharing;
 mod statistics;
@@ -32,7 +30,7 @@ pub use self::{
     },
     budgets::{
         budget::NotExecuted,
-        limits::{AcceptLimits, LaneLimits, QueueLimits},
+        lane_limits::{AcceptLimits, LaneLimits, QueueLimits},
     },
     connections::{data::ConnectionData, id::ConnectionId},
     context::{LaneConfig, LaneContext, LaneMode},

@@ -67,6 +67,7 @@ impl<E> ObjectTable<E> {
     }
 
     /// Finds an active object and counts the caller in until the result is dropped. O(1), lock-free.
+    #[inline]
     pub fn enter(&self, id: SlotId) -> Option<InFlight<'_, E>> {
         let slot = self.slot(id.index)?;
         if let Err(left) = slot.gate.enter(id.generation) {

@@ -5,6 +5,7 @@
 //! implements [`Interface`], [`Skeleton`] and [`OperationError`]. They do not depend on each other.
 
 mod asynchronous;
+mod client_policies;
 mod connection_mode;
 mod context_properties;
 pub mod dynamic;
@@ -12,7 +13,6 @@ mod exception;
 mod interface;
 mod object_ref;
 mod operation_context;
-mod policies;
 mod response_handler;
 mod reuse_pool;
 mod sync_scope;
@@ -22,13 +22,13 @@ mod user_policies;
 mod wait_strategy;
 
 pub use asynchronous::{AsyncCall, DecodeReply, Results, one_result};
+pub use client_policies::{ExposedPolicies, PoliciesInForce, PolicyConflict, PolicyOverrides};
 pub use connection_mode::ConnectionMode;
 pub use context_properties::ContextProperties;
 pub use exception::{OperationError, UserException};
 pub use interface::{Interface, Servant, Skeleton, largest, servant};
 pub use object_ref::ObjectRef;
 pub use operation_context::{ContextScope, encode_context};
-pub use policies::{ExposedPolicies, PoliciesInForce, PolicyConflict, PolicyOverrides};
 pub use response_handler::{ResponseHandler, WriteResults};
 pub use reuse_pool::{Reset, ReusePool};
 pub use sync_scope::SyncScope;

@@ -2,7 +2,7 @@
 //!
 //! They have no threads, buffers or messages: these belong to the lanes and callers.
 
-mod address;
+mod address_error;
 pub mod conformance;
 mod host_id;
 mod host_port;
@@ -16,7 +16,7 @@ mod transport;
 mod transports;
 mod unix;
 
-pub use address::AddressError;
+pub use address_error::AddressError;
 pub use host_id::host_id;
 pub use layer::{
     FaultInjector, Faults, Layer, Layered, Side, Trace, TraceEvent, TraceRecord, Traffic, WrappedStream,

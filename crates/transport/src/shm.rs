@@ -20,9 +20,9 @@ use crate::{AddressError, Listener, ProtocolProperties, Reach, Stream, Transport
 ///
 /// Clients connect to a Unix domain socket at an absolute path of at most 107 octets; without a path, a new
 /// one in the directory for temporary files is used. There the server gives each client, on request, a sealed
-/// memfd with a ring of octets for each direction, and two bells, which are pipes; see [`punctual_os::shm`].
-/// Needs Linux 5.1. The permissions of the socket's file control the access; it is replaced and removed like
-/// that of [`crate::Unix`].
+/// memfd with a ring of octets for each direction, and two doorbells, which are pipes. Needs Linux 5.1. The
+/// permissions of the socket's file control the access; it is replaced and removed like that of
+/// [`crate::Unix`].
 ///
 /// The larger of [`ProtocolProperties::send_buffer_size`] and [`ProtocolProperties::recv_buffer_size`] on the
 /// server's side is the size of each ring, rounded up to a power of two from 4 KiB to 16 MiB. Default: 64

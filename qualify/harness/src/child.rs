@@ -15,8 +15,8 @@ use punctual_system::process;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub use crate::killer::Killer;
 use crate::own_program::own_program;
+pub use crate::process_killer::Killer;
 use crate::running_children::{CHILDREN, Registration};
 use crate::supervisor::scratch;
 pub use control::{Control, ControlError};

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use punctual_os::{CpuSet, TaskId, clock};
 
-use crate::holes::CpuAccount;
+use crate::withheld_cpu::CpuAccount;
 
 /// Interval over which the share is determined.
 ///

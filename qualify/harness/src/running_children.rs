@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::killer::Killer;
+use crate::process_killer::Killer;
 
 /// Registry of the children that end with the run.
 pub(crate) struct RunningChildren(Mutex<Registry>);

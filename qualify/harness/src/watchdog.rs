@@ -11,7 +11,7 @@ use punctual_os::scheduling::priority_range;
 use punctual_os::{CpuSet, Granted, Scheduling, SchedulingClass, ThreadSpec};
 use punctual_types::NativePriority;
 
-use crate::killer::Killer;
+use crate::process_killer::Killer;
 
 /// Kills processes after a timeout unless it is dropped before.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ mod queued_behind;
 mod sweep;
 
 use crate::event::{Interrupt, Level, ThreadId};
-pub use punctual_harness::holes::HoleSource;
+pub use punctual_harness::withheld_cpu::HoleSource;
 pub use queued_behind::queued_behind;
 pub use sweep::analyse;
 

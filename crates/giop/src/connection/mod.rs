@@ -68,8 +68,8 @@
 //! Source: CORBA 3.3 part 2, 9.4 (messages), 9.5 (connection management), 9.8 (bidirectional connections).
 
 mod buffer;
-mod divided;
 mod event;
+mod fragmentation;
 mod incomplete;
 mod limits;
 mod outstanding;

@@ -1,4 +1,4 @@
-//! The receiving half of a connection, in steps 4 and 8 of a call: octets in, events out.
+//! The receiving half of a connection, in steps 3 and 5 of a call: octets in, events out.
 
 use alloc::vec::Vec;
 use core::mem;

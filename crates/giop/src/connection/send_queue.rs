@@ -7,7 +7,7 @@
 use alloc::{collections::VecDeque, vec::Vec};
 use core::mem;
 
-use super::divided::DividedMessage;
+use super::fragmentation::DividedMessage;
 use crate::HEADER_SIZE;
 
 /// Largest number of octets written at once: a bound on the work between two decisions of a thread.

@@ -3,7 +3,7 @@
 pub(crate) mod budget;
 pub(crate) mod deferral;
 pub(crate) mod kept_memory;
-pub(crate) mod limits;
+pub(crate) mod lane_limits;
 pub(crate) mod message_store;
 pub(crate) mod overhead_budget;
 pub(crate) mod time_budget;

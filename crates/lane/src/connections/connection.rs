@@ -1,4 +1,4 @@
-//! One connection in a lane's poller, accepted or opened by this side. Steps 8 and 9 of a call read and write
+//! One connection in a lane's poller, accepted or opened by this side. Steps 5 and 6 of a call read and write
 //! it.
 
 mod inbound;

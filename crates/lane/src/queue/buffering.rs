@@ -1,7 +1,10 @@
 //! Request buffering: a lane's I/O thread reads requests and queues them for the threads that serve, so that
 //! requests are read, and refused if there are too many, while all of those are in upcalls.
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use punctual_cdr::CodeSets;
 use punctual_giop::{MessageHeader, RequestHeader};
@@ -15,8 +18,7 @@ use crate::{
         deferred_request::id_of,
         request_queue::{NoRoom, QueuedRequest, Taken},
     },
-    threads::lifetime::RemainingLifetime,
-    worker::{self, Ended, Worker, as_thread_of},
+    worker::{Source, Turn, Worker, work},
 };
 
 /// Reads what arrives at a lane, on its I/O thread, until the lane is stopped.
@@ -32,50 +34,20 @@ use crate::{
 pub(crate) fn read_until_stopped<H: ServingSlot>(lane: &Arc<Lane<H>>, handler: &Arc<H>) {
     // It serves nothing: if only this thread is not in an upcall, no thread is left to serve.
     lane.threads.occupancy.begin();
-    worker::work_until_stopped(lane, handler);
-}
-
-/// Serves the queued requests of a lane on one of its own threads until the lane is stopped.
-pub(crate) fn work_until_stopped<H: ServingSlot>(lane: &Arc<Lane<H>>, handler: &Arc<H>) {
-    work(lane, handler, None);
-}
-
-/// Serves a lane's queue until the lane is stopped, or the thread's lifetime is over.
-pub(crate) fn work<H: ServingSlot>(
-    lane: &Arc<Lane<H>>,
-    handler: &Arc<H>,
-    lifetime: Option<RemainingLifetime>,
-) {
-    let ended = as_thread_of(lane, handler, |worker| worker.run_at_queue(lifetime));
-    if ended == Ended::Stopped {
-        lane.leave();
-    }
+    work(lane, handler, Source::Poller, None);
 }
 
 impl<H: ServingSlot> Worker<'_, H> {
-    fn run_at_queue(mut self, mut lifetime: Option<RemainingLifetime>) -> Ended {
-        loop {
-            let mut timeout = None;
-            if let Some(lifetime) = &mut lifetime {
-                if self.lane.threads.retire(lifetime) {
-                    return Ended::Retired;
-                }
-                timeout = lifetime.remaining();
-            }
-            let lane = self.lane;
-            let served = match lane.queue.wait(&mut self.buffers, timeout, || lane.is_asked()) {
-                Taken::Request(request) => {
-                    self.serve_queued(request);
-                    true
-                }
-                Taken::Asked => self.run_task() || lane.help_with_queue(self.home, self.handler),
-                Taken::TimedOut => false,
-                Taken::Closed => return Ended::Stopped,
-            };
-            if let Some(lifetime) = lifetime.as_mut().filter(|_| served) {
-                lifetime.renew();
-            }
+    /// Waits for a queued request within the timeout and serves it.
+    pub(crate) fn serve_queue(&mut self, timeout: Option<Duration>) -> Turn {
+        let lane = self.lane;
+        match lane.queue.wait(&mut self.buffers, timeout, || lane.is_asked()) {
+            Taken::Request(request) => self.serve_queued(request),
+            Taken::Asked if self.run_task() || lane.help_with_queue(self.home, self.handler) => {}
+            Taken::Asked | Taken::TimedOut => return Turn::Idle,
+            Taken::Closed => return Turn::Stopped,
         }
+        Turn::Served
     }
 
     /// Puts the request in the buffers into the lane's queue, or refuses it. `false`: the connection is of no

@@ -2,8 +2,8 @@
 
 pub(crate) mod buffering;
 pub(crate) mod deferred_request;
-pub(crate) mod held;
 pub(crate) mod held_requests;
+pub(crate) mod holding;
 pub(crate) mod pending_work;
 pub(crate) mod posting;
 pub(crate) mod redispatch;

@@ -16,9 +16,8 @@ use punctual_os::{PiMutexGuard, clock};
 use crate::{
     Lane, NotExecuted, ServingSlot,
     connections::connection::{Connection, Inbound, Received},
-    serve::MAX_CONSECUTIVE,
     threads::{mode::Mode, serving_thread, worker_buffers::WorkerBuffers},
-    worker::Worker,
+    worker::{MAX_CONSECUTIVE, Worker},
 };
 
 /// Longest time between two checks whether the lane stops.

@@ -8,7 +8,7 @@ use crate::{
     Lane, LaneError, ServingSlot,
     queue::buffering,
     threads::{blocking, lifetime::RemainingLifetime, mode::Mode},
-    worker,
+    worker::{Source, work},
 };
 
 impl<H: ServingSlot> Lane<H> {
@@ -25,20 +25,21 @@ impl<H: ServingSlot> Lane<H> {
                 .map(|granted| realtime &= granted == Granted::RealTime)
                 .map_err(|source| LaneError::Thread { name, source })
         };
-        let work = match self.mode {
-            Mode::Polled => worker::work_until_stopped,
+        let poll = |lane: &Arc<Self>, handler: &Arc<H>| work(lane, handler, Source::Poller, None);
+        let serve: fn(&Arc<Self>, &Arc<H>) = match self.mode {
+            Mode::Polled => poll,
             Mode::Blocking(_) => {
-                start(format!("{}.poll", self.name()), worker::work_until_stopped)?;
+                start(format!("{}.poll", self.name()), poll)?;
                 blocking::work_until_stopped
             }
             Mode::Buffered(_) => {
                 start(format!("{}.io", self.name()), buffering::read_until_stopped)?;
-                buffering::work_until_stopped
+                |lane, handler| work(lane, handler, Source::Queue, None)
             }
         };
         for _ in 0..self.threads.config.threads {
             let number = self.threads.next_number.fetch_add(1, Ordering::Relaxed);
-            start(format!("{}.{number}", self.name()), work)?;
+            start(format!("{}.{number}", self.name()), serve)?;
         }
         Ok(realtime)
     }
@@ -72,12 +73,12 @@ impl<H: ServingSlot> Lane<H> {
             let lifetime = RemainingLifetime::start(threads.config.dynamic_lifetime);
             threads.dynamic.fetch_add(1, Ordering::SeqCst);
             let name = format!("{}.{number}", self.name());
-            let work = if self.mode.is_buffered() {
-                buffering::work
-            } else {
-                worker::work
+            let source = match self.mode.is_buffered() {
+                true => Source::Queue,
+                false => Source::Poller,
             };
-            match threads.spawn(name, move || work(&lane, &handler, Some(lifetime))) {
+            let spawned = threads.spawn(name, move || work(&lane, &handler, source, Some(lifetime)));
+            match spawned {
                 Ok(_) => self.counters.threads.dynamic.add_one(),
                 Err(_) => {
                     threads.dynamic.fetch_sub(1, Ordering::SeqCst);

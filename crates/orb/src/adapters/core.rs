@@ -20,10 +20,10 @@ use crate::{
     AnyServant, OrbError, PriorityModel,
     adapters::{
         adapter_path,
+        adapter_policies::PoaPolicies,
         manager::ManagerCore,
         object_transform::ObjectTransform,
         partitioned_map::PartitionedMap,
-        policies::PoaPolicies,
         profiles::profiles,
         request_processing::{RequestProcessing, ServantSource},
     },

@@ -1,7 +1,9 @@
 //! State of object adapters: their objects, servants, policies, managers and ends. [`crate::poa`] has the
 //! operations that users call.
 
+pub(crate) mod adapter_index;
 pub(crate) mod adapter_path;
+pub(crate) mod adapter_policies;
 pub(crate) mod any_servant;
 pub(crate) mod core;
 pub(crate) mod default_servant;
@@ -9,7 +11,6 @@ pub(crate) mod defaults;
 pub(crate) mod departures;
 pub(crate) mod etherealization;
 pub(crate) mod incarnation;
-pub(crate) mod index;
 pub(crate) mod invalid_policy;
 pub(crate) mod manager;
 pub(crate) mod object_ids;
@@ -18,7 +19,6 @@ pub(crate) mod object_transform;
 pub(crate) mod objects;
 pub(crate) mod partitioned_map;
 pub(crate) mod pending_etherealizations;
-pub(crate) mod policies;
 pub(crate) mod profiles;
 pub(crate) mod published;
 pub(crate) mod request_processing;

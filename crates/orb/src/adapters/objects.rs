@@ -1,4 +1,4 @@
-//! Active objects, among which step 11 of a call finds its target: the object table, ids, and the keys
+//! Active objects, among which step 8 of a call finds its target: the object table, ids, and the keys
 //! published for `corbaloc` references.
 
 use std::{
@@ -16,10 +16,10 @@ use punctual_types::Priority;
 use crate::{
     AnyServant, Limits, OrbError, PriorityModel, QueueLimits,
     adapters::{
+        adapter_index::AdapterIndex,
         core::{PoaCore, id_of_slot},
         departures::Departures,
         incarnation::{Incarnation, Sharers},
-        index::AdapterIndex,
         object_ids::ObjectIds,
         pending_etherealizations::PendingEtherealizations,
         published::Published,
@@ -124,6 +124,7 @@ impl Objects {
 
     /// Finds the target of an object key. O(1); takes a lock only for keys that name their object, one of
     /// many, and reads no key that is longer than any object's.
+    #[inline]
     pub(crate) fn demultiplex(&self, key: &[u8]) -> Demultiplexed<'_> {
         let slot = match ObjectKey::parse(key) {
             Some(key) if key.boot().is_some_and(|boot| boot != self.boot) => None,

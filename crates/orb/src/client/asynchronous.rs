@@ -18,12 +18,11 @@ use self::{
     waiting::Polled,
 };
 use super::{
-    attempts::{Attempt, AttemptHistory},
+    call::{Attempt, AttemptHistory, CallFrame, with_frame},
     call_context::{CallContext, Deadlines},
     call_end::broken,
-    call_frame::{CallFrame, with_frame},
     intercepted::{InterceptedPart, Point, forget_exception},
-    policies::HeldPolicies,
+    policy_scopes::HeldPolicies,
     reference::Reference,
     route::Route,
 };
@@ -64,7 +63,7 @@ impl Reference {
         let mut progress = CallProgress::default();
         let sent = with_frame(&self.core.configuration.limits, |frame| {
             self.with_slots(frame, |frame| {
-                self.send_until_under_way(&mut progress, frame, call, context)
+                self.send_until_under_way(&mut progress, frame, call, &context)
             })
             .map_err(|error| context.named_in(error, call.operation))
         });
@@ -88,7 +87,7 @@ impl Reference {
         (sent, progress): (&mut Option<SentRequest>, &mut CallProgress),
         frame: &mut CallFrame,
         call: &mut Call<'_>,
-        context: CallContext<'_>,
+        context: &CallContext<'_>,
         mode: WaitMode<'_>,
     ) -> Poll<Result<(), SystemException>> {
         let mut raised = false;
@@ -147,7 +146,7 @@ impl Reference {
         &'w self,
         (route, request_id): (&'w Route, u32),
         operation: &'w str,
-        context: CallContext<'w>,
+        context: &CallContext<'w>,
         point: Point,
         history: AttemptHistory,
         raised: &'w mut bool,
@@ -177,7 +176,7 @@ impl PendingCall for Outstanding {
         };
         let step = with_frame(&reference.core.configuration.limits, |frame| {
             Ok(reference.with_slots(frame, |frame| {
-                reference.advance_call((sent, progress), frame, call, context, mode)
+                reference.advance_call((sent, progress), frame, call, &context, mode)
             }))
         });
         let step = step.unwrap_or_else(|error| Poll::Ready(Err(error)));

@@ -11,11 +11,10 @@ use punctual_stub::{Call, Response};
 use punctual_types::{Completion, SystemException, SystemExceptionKind};
 
 use super::{
-    attempts::{Attempt, Step},
+    call::{Attempt, CallFrame, Step},
     call_context::CallContext,
-    call_frame::CallFrame,
+    connection::Band,
     connection_cache::PooledConnection,
-    connection_key::Band,
     reference::Reference,
     reply::ReplyView,
     request::{MessageEncoding, RequestEncoding},
@@ -34,7 +33,7 @@ impl Reference {
         connection: Box<PooledConnection>,
         route: &Route,
         frame: &mut CallFrame,
-        context: CallContext<'_>,
+        context: &CallContext<'_>,
     ) -> Result<Step<Box<PooledConnection>, R>, SystemException> {
         match connection
             .unbound_band()
@@ -58,7 +57,7 @@ impl Reference {
         mut connection: Box<PooledConnection>,
         route: &Route,
         frame: &mut CallFrame,
-        context: CallContext<'_>,
+        context: &CallContext<'_>,
     ) -> Result<Step<Box<PooledConnection>, R>, SystemException> {
         let _blocked = self.enter_wait(&mut connection, context)?;
         let (min, max) = band;

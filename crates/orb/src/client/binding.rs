@@ -1,4 +1,4 @@
-//! Step 3 of a call: from the endpoints of its route to a connection. If one is down, the next is tried
+//! Step 2 of a call: from the endpoints of its route to a connection. If one is down, the next is tried
 //! (failover).
 
 use std::{ops::ControlFlow, sync::Arc, time::Duration};
@@ -7,16 +7,14 @@ use punctual_stub::PoliciesInForce;
 use punctual_types::{Minor, Priority, SystemException};
 
 use super::{
-    attempts::Step,
+    call::{CallFrame, Step},
     call_context::{CallContext, FOREVER},
     call_end::broken,
-    call_frame::CallFrame,
-    connection::ClientConnection,
+    connection::{Band, ClientConnection, ConnectionKey},
     connection_cache::{
         PooledConnection, close_oldest, forget_connections, keep_connection, permit_connection,
         take_connection,
     },
-    connection_key::{Band, ConnectionKey},
     endpoint::Endpoint,
     reference::Reference,
     route::Route,
@@ -40,7 +38,7 @@ impl Reference {
         route: &Route,
         priority: Priority,
         frame: &mut CallFrame,
-        context: CallContext<'_>,
+        context: &CallContext<'_>,
     ) -> Result<Step<Box<PooledConnection>, R>, SystemException> {
         let connection = self.connection(route, priority, context)?;
         if context.policies.binds_bands {
@@ -55,7 +53,7 @@ impl Reference {
         &self,
         route: &Route,
         priority: Priority,
-        context: CallContext<'_>,
+        context: &CallContext<'_>,
     ) -> Result<Box<PooledConnection>, SystemException> {
         let take = |key: &ConnectionKey<'_>| take_connection(key, &self.core.connections);
         self.bind(route, priority, context, take, |key| {
@@ -69,7 +67,7 @@ impl Reference {
         &self,
         route: &Route,
         priority: Priority,
-        context: CallContext<'_>,
+        context: &CallContext<'_>,
         take: impl Fn(&ConnectionKey<'_>) -> Option<C>,
         open: impl Fn(&ConnectionKey<'_>) -> Result<C, SystemException>,
     ) -> Result<C, SystemException> {
@@ -120,7 +118,7 @@ impl Reference {
         &self,
         key: &ConnectionKey<'_>,
         route: &Route,
-        context: CallContext<'_>,
+        context: &CallContext<'_>,
     ) -> Result<Box<PooledConnection>, SystemException> {
         let limits = &self.core.configuration.limits;
         let timeout = self.connect_timeout(context);
@@ -139,7 +137,7 @@ impl Reference {
     }
 
     /// Timeout of connecting.
-    pub(super) fn connect_timeout(&self, context: CallContext<'_>) -> Duration {
+    pub(super) fn connect_timeout(&self, context: &CallContext<'_>) -> Duration {
         let limit = self.core.configuration.limits.connect_timeout;
         let timeout = context.policies.connection_timeout.unwrap_or(limit).min(FOREVER);
         match context.deadlines.request {

@@ -7,7 +7,7 @@ use punctual_types::{
     Completion, Detail, Minor, Priority, PriorityBand, PriorityModel, SystemException, SystemExceptionKind,
 };
 
-use super::{connection_key::Band, route::Route};
+use super::{connection::Band, route::Route};
 
 const PRIORITY_MODEL: u32 = 40;
 const CLIENT_PROTOCOL: u32 = 43;

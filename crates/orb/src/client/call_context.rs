@@ -18,6 +18,7 @@ pub(super) struct CallContext<'c> {
 
 impl<'c> CallContext<'c> {
     /// Returns the context of a call under these policies, with timeouts that start now.
+    #[inline]
     pub(super) fn start(policies: &'c PoliciesInForce) -> Self {
         Self {
             deadlines: Deadlines::start(policies),
@@ -120,12 +121,22 @@ pub(super) struct Deadline {
 
 impl Deadlines {
     /// Deadlines that count from now. Reads the clock only if a timeout is in force.
-    pub(super) fn start(policies: &PoliciesInForce) -> Self {
+    #[inline]
+    fn start(policies: &PoliciesInForce) -> Self {
         let (request, roundtrip) = (policies.request_timeout, policies.roundtrip_timeout);
         let of_thread = CALL_DEADLINE.get();
         if request.is_none() && roundtrip.is_none() && of_thread.is_none() {
             return Self::default();
         }
+        Self::start_clock(request, roundtrip, of_thread)
+    }
+
+    #[inline(never)]
+    fn start_clock(
+        request: Option<Duration>,
+        roundtrip: Option<Duration>,
+        of_thread: Option<Instant>,
+    ) -> Self {
         let now = Instant::now();
         let deadline = |timeout: Duration| {
             (timeout < FOREVER).then(|| Deadline {

@@ -13,8 +13,12 @@ use punctual_stub::{
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{
-    attempts::Attempt, call_context::CallContext, call_frame::CallFrame, collocated_reply, core::ClientCore,
-    reference::Reference, route::Route,
+    call::{Attempt, CallFrame},
+    call_context::CallContext,
+    collocated_reply,
+    core::ClientCore,
+    reference::Reference,
+    route::Route,
 };
 use crate::{
     PoaManagerState, PriorityModel,
@@ -37,7 +41,7 @@ impl Reference {
         route: &Route,
         frame: &mut CallFrame,
         call: &mut Call<'_>,
-        context: CallContext<'_>,
+        context: &CallContext<'_>,
     ) -> Result<Attempt<()>, SystemException> {
         let attempt = call_on_this_thread(&self.core, &self.orb, route, frame, call, &context)?;
         if context.response(call.response) == Response::WithTarget {

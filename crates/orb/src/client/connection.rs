@@ -1,9 +1,9 @@
-//! Step 4 of a call, its connection. It is exclusive: one thread at a time uses it, for one call at a time,
-//! and blocks in its own `read`.
+//! Step 3 of a call, its connection. It is exclusive: one thread at a time uses it, for one call at a time,
+//! and blocks in its own `read`. Its purpose states which calls may use it.
 
 use std::{
     io,
-    sync::Arc,
+    sync::{Arc, Weak},
     time::{Duration, Instant},
 };
 
@@ -22,7 +22,6 @@ use punctual_types::{Completion, Minor, Priority, SystemException, SystemExcepti
 use super::{
     call_context::{Deadline, Deadlines},
     call_end::exception,
-    connection_key::{Band, ConnectionKey, Purpose},
     endpoint::Endpoint,
 };
 use crate::{Limits, pools::unstarted_servers};
@@ -195,6 +194,7 @@ impl ClientConnection {
     }
 
     /// Sets how the next writes and reads wait. No system call if nothing changes.
+    #[inline]
     pub(super) fn wait_until(&mut self, deadlines: &Deadlines) -> io::Result<()> {
         let waiting = match deadlines.shortest() {
             Some(shortest) if shortest < COARSE => Waiting::Fine,
@@ -203,6 +203,11 @@ impl ClientConnection {
         if self.waiting == waiting {
             return Ok(());
         }
+        self.wait_as(waiting)
+    }
+
+    #[cold]
+    fn wait_as(&mut self, waiting: Waiting) -> io::Result<()> {
         let was_fine = self.waiting == Waiting::Fine;
         match waiting {
             Waiting::Fine => self.stream.set_nonblocking(true)?,
@@ -411,4 +416,65 @@ fn not_sent(kind: SystemExceptionKind, minor: Minor, sent: usize) -> SystemExcep
 
 fn failure(kind: SystemExceptionKind, minor: Minor, completed: Completion) -> SystemException {
     SystemException::new(kind, minor, completed)
+}
+
+/// Kind of the calls that a connection serves.
+///
+/// Source: the key of TAO's connection cache: the endpoint's address, and the policies that forbid sharing.
+pub(crate) struct ConnectionKey<'r> {
+    pub(crate) endpoint: &'r Arc<Endpoint>,
+    /// Reference that the connection belongs to, if it is private.
+    pub(crate) owner: Option<&'r Arc<Identity>>,
+    pub(crate) band: Option<Band>,
+}
+
+/// The key that a connection was opened for, in a form that keeps no reference alive.
+pub(crate) struct Purpose {
+    endpoint: Arc<Endpoint>,
+    /// The only reference that it serves.
+    owner: Option<Weak<Identity>>,
+    band: Option<Band>,
+}
+
+/// Distinguishes references.
+pub(crate) struct Identity;
+
+/// The lowest and the highest priority of a band, as references state them.
+pub(crate) type Band = (i16, i16);
+
+impl Purpose {
+    pub(crate) fn new(key: &ConnectionKey<'_>) -> Self {
+        Self {
+            endpoint: Arc::clone(key.endpoint),
+            owner: key.owner.map(Arc::downgrade),
+            band: key.band,
+        }
+    }
+
+    /// Returns whether calls of this kind may share the connection.
+    pub(crate) fn is_for(&self, key: &ConnectionKey<'_>) -> bool {
+        let owner = self.owner.as_ref().map(Weak::as_ptr);
+        Arc::ptr_eq(&self.endpoint, key.endpoint)
+            && self.band == key.band
+            && owner == key.owner.map(Arc::as_ptr)
+    }
+
+    /// Returns whether the same calls may share either connection.
+    pub(super) fn is_alike(&self, other: &Self) -> bool {
+        let owner = |purpose: &Self| purpose.owner.as_ref().map(Weak::as_ptr);
+        Arc::ptr_eq(&self.endpoint, &other.endpoint) && self.band == other.band && owner(self) == owner(other)
+    }
+
+    /// Returns whether the only reference that it served has been dropped.
+    pub(crate) fn is_orphan(&self) -> bool {
+        self.owner.as_ref().is_some_and(|owner| owner.strong_count() == 0)
+    }
+
+    pub(super) fn endpoint(&self) -> &Arc<Endpoint> {
+        &self.endpoint
+    }
+
+    pub(super) fn band(&self) -> Option<Band> {
+        self.band
+    }
 }

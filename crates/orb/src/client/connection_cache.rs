@@ -1,4 +1,4 @@
-//! Step 3 of a call, its cache: open connections that no call uses, of the calling thread, of a lane and of
+//! Step 2 of a call, its cache: open connections that no call uses, of the calling thread, of a lane and of
 //! the ORB, and the limit on open connections.
 
 use std::{
@@ -16,8 +16,7 @@ use punctual_os::PiMutex;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{
-    connection::ClientConnection,
-    connection_key::{Band, ConnectionKey},
+    connection::{Band, ClientConnection, ConnectionKey},
     endpoint::Endpoint,
 };
 

@@ -8,7 +8,7 @@ use std::sync::{
 use punctual_giop::Profile;
 use punctual_stub::PolicyOverrides;
 
-use super::{connection_cache::ConnectionCache, endpoint::Endpoints, policies::OrbPolicies};
+use super::{connection_cache::ConnectionCache, endpoint::Endpoints, policy_scopes::OrbPolicies};
 use crate::{
     adapters::objects::Objects, config::configuration::Configuration, interception::Interceptors,
     pools::registry::Pools,

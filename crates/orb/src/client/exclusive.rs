@@ -1,5 +1,5 @@
-//! Step 4 of a call, over an exclusive connection: the request is encoded (step 5) and sent, and the thread
-//! waits for the reply in its own `read`; step 6 follows.
+//! Step 3 of a call, over an exclusive connection: the request is encoded (step 4) and sent, and the thread
+//! waits for the reply in its own `read`; then step 9.
 
 use std::{ops::ControlFlow, time::Duration};
 
@@ -14,10 +14,9 @@ use punctual_stub::{Call, Response};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::{
-    attempts::{Attempt, Step},
+    call::{Attempt, CallFrame, Step},
     call_context::{CallContext, Deadline},
     call_end::{broken, closed, exception},
-    call_frame::CallFrame,
     connection::{ANSWER, ClientConnection, ServeWhileWaiting, timed_out},
     connection_cache::PooledConnection,
     endpoint::Cancellation,
@@ -48,7 +47,7 @@ impl Reference {
         priority: Priority,
         frame: &mut CallFrame,
         call: &mut Call<'_>,
-        context: CallContext<'_>,
+        context: &CallContext<'_>,
     ) -> Result<Attempt<()>, SystemException> {
         let has_reply = context.response(call.response) != Response::None;
         if !has_reply && connection.is_abandoned() {
@@ -111,7 +110,7 @@ impl Reference {
     pub(super) fn enter_wait(
         &self,
         connection: &mut ClientConnection,
-        context: CallContext<'_>,
+        context: &CallContext<'_>,
     ) -> Result<Option<BlockedThread>, SystemException> {
         connection.ensure_served(&context.deadlines)?;
         match context.policies.wait_strategy {
@@ -132,7 +131,7 @@ impl Reference {
         &self,
         connection: &mut ClientConnection,
         message: &[u8],
-        context: CallContext<'_>,
+        context: &CallContext<'_>,
     ) -> Result<Step<(), R>, SystemException> {
         let waits = connection.wait_until(&context.deadlines);
         waits.map_err(|_| connection.endpoint().named_in(broken()))?;
@@ -164,17 +163,17 @@ impl Reference {
         &self,
         mut connection: Box<PooledConnection>,
         request_id: u32,
-        context: CallContext<'_>,
+        context: &CallContext<'_>,
         unsent: SystemException,
     ) -> Result<Step<Replied<B>, R>, SystemException> {
         let context = CallContext {
             deadlines: context.deadlines.within(ANSWER),
-            ..context
+            ..*context
         };
         if connection.wait_until(&context.deadlines).is_err() {
             return Err(unsent);
         }
-        match await_reply(&mut connection, request_id, context) {
+        match await_reply(&mut connection, request_id, &context) {
             Ok((header, body)) => Ok(ControlFlow::Continue((connection, header, body))),
             Err(NoReply::Ended(end)) => self.ended(&connection, end),
             Err(NoReply::Failed(_)) => Err(unsent),
@@ -184,11 +183,12 @@ impl Reference {
     /// Waits for the reply to a request. `Break`: the server has closed the connection without executing the
     /// request, or the request can safely be repeated. After a timeout, the request is cancelled; other
     /// errors close the connection.
+    #[inline(always)]
     pub(super) fn receive<B: AwaitedReply, R>(
         &self,
         mut connection: Box<PooledConnection>,
         request_id: u32,
-        context: CallContext<'_>,
+        context: &CallContext<'_>,
     ) -> Result<Step<Replied<B>, R>, SystemException> {
         match await_reply(&mut connection, request_id, context) {
             Ok((header, body)) => Ok(ControlFlow::Continue((connection, header, body))),
@@ -269,7 +269,7 @@ pub(super) fn may_repeat(error: SystemException, wanted: MessageType) -> bool {
 fn await_reply<B: AwaitedReply>(
     connection: &mut ClientConnection,
     request_id: u32,
-    context: CallContext<'_>,
+    context: &CallContext<'_>,
 ) -> Result<(MessageHeader, B), NoReply> {
     let serve: Option<ServeWhileWaiting> = match context.policies.wait_strategy {
         WaitStrategy::Blocking => None,
@@ -306,7 +306,7 @@ fn await_reply<B: AwaitedReply>(
 /// Reports once per process that a call has had no reply for a while, and that no thread serves the objects
 /// of its ORB: a server that calls them back would wait for this thread, which waits for the server.
 #[cold]
-fn report_unserved_objects(connection: &mut ClientConnection, context: CallContext<'_>) {
+fn report_unserved_objects(connection: &mut ClientConnection, context: &CallContext<'_>) {
     const WAIT: Duration = Duration::from_secs(2);
     static NOTICE: Notice = Notice::new(
         "punctual: a call has had no reply for a while, and no thread serves the objects of this ORB; if the \
@@ -331,7 +331,7 @@ fn only_late_replies(mut error: SystemException) -> SystemException {
 }
 
 #[cold]
-fn check_reply_time(context: CallContext<'_>) -> Result<(), SystemException> {
+fn check_reply_time(context: &CallContext<'_>) -> Result<(), SystemException> {
     match context.deadlines.reply {
         Some(deadline) if deadline.left().is_zero() => Err(timed_out()),
         _ => Ok(()),

@@ -11,10 +11,9 @@ use punctual_stub::{Call, ObjectRef, OrbContext, Response};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{
-    attempts::{Attempt, AttemptHistory, too_many_forwards},
+    call::{Attempt, AttemptHistory, CallFrame, too_many_forwards},
     call_context::CallContext,
     call_end::broken,
-    call_frame::CallFrame,
     reference::Reference,
     reply::ReplyView,
     route::Route,
@@ -55,7 +54,7 @@ impl Reference {
         &self,
         frame: &mut CallFrame,
         call: &mut Call<'_>,
-        context: CallContext<'_>,
+        context: &CallContext<'_>,
         attempt: impl Fn(&Route, &mut CallFrame, &mut Call<'_>) -> Result<Attempt<()>, SystemException>,
     ) -> Result<(), SystemException> {
         let (mut raised, mut failure) = (false, None);
@@ -115,7 +114,7 @@ impl Reference {
         operation: &'r str,
         kind: CallKind,
         response: Response,
-        context: CallContext<'r>,
+        context: &CallContext<'r>,
         request_id: u32,
     ) -> ClientRequest<'r> {
         ClientRequest {

@@ -6,9 +6,8 @@ use punctual_cdr::Ior;
 use punctual_types::SystemException;
 
 use super::{
-    attempts::Attempt,
+    call::{Attempt, CallFrame},
     call_context::CallContext,
-    call_frame::CallFrame,
     reference::Reference,
     reply::{Location, ReplyView, decode_locate_reply},
     request::RequestEncoding,
@@ -48,7 +47,7 @@ impl Reference {
         &self,
         route: &Route,
         frame: &mut CallFrame,
-        context: CallContext<'_>,
+        context: &CallContext<'_>,
     ) -> Result<Attempt<bool>, SystemException> {
         if route.is_collocated(context.policies) {
             return Ok(Attempt::Done(self.locate_locally(route)));

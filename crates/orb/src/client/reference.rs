@@ -12,8 +12,8 @@ use punctual_stub::{ObjectRef, OrbContext, PolicyOverrides, Target};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{
-    connection_cache::close_orphans, connection_key::Identity, core::ClientCore, policies::ReferencePolicies,
-    route::Route, shared_purpose::SharedPurpose,
+    connection::Identity, connection_cache::close_orphans, core::ClientCore,
+    policy_scopes::ReferencePolicies, route::Route, shared_purpose::SharedPurpose,
 };
 
 /// A reference bound to an ORB.

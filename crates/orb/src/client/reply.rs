@@ -1,4 +1,4 @@
-//! Step 6 of a call: the reply is decoded and classified: results, an exception, a forward, or another
+//! Step 9 of a call: the reply is decoded and classified: results, an exception, a forward, or another
 //! attempt.
 
 use punctual_cdr::{CdrError, CharSet, Decode, Decoder, Ior};
@@ -13,7 +13,7 @@ use punctual_stub::{Call, Phase};
 use punctual_types::{Completion, Detail, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::{
-    attempts::Attempt, connection::ClientConnection, endpoint::Endpoint, reference::Reference, route::Route,
+    call::Attempt, connection::ClientConnection, endpoint::Endpoint, reference::Reference, route::Route,
     shared_purpose::SharedPurpose,
 };
 
@@ -184,6 +184,7 @@ pub(super) enum Sender<'m> {
 
 impl<'m> ReplyView<'m> {
     /// Returns a view of the reply that an exclusive connection has received last.
+    #[inline(always)]
     pub(super) fn of_exclusive(connection: &'m ClientConnection, header: &'m MessageHeader) -> Self {
         let receive = connection.receive_half();
         Self {

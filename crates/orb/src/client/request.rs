@@ -1,4 +1,4 @@
-//! Step 5 of a call: the request is encoded into the buffer of the thread, which keeps the header of the
+//! Step 4 of a call: the request is encoded into the buffer of the thread, which keeps the header of the
 //! previous request if the next one has the same.
 
 use punctual_cdr::{CdrError, CodeSets, Encoder, Endian};
@@ -22,7 +22,7 @@ impl Reference {
         &self,
         route: &Route,
         priority: Priority,
-        context: CallContext<'_>,
+        context: &CallContext<'_>,
         buffer: &mut RequestBuffer,
         call: &mut Call<'_>,
         encoding: RequestEncoding<'_>,

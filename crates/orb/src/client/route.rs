@@ -1,4 +1,4 @@
-//! Step 3 of a call, its route: the endpoints and policies that a reference states, and the choice by
+//! Step 2 of a call, its route: the endpoints and policies that a reference states, and the choice by
 //! priority.
 
 mod profiles;
@@ -15,7 +15,7 @@ use punctual_types::{
     Completion, Detail, Minor, Priority, PriorityModel, SystemException, SystemExceptionKind,
 };
 
-use super::{connection_key::Band, endpoint::Endpoint};
+use super::{connection::Band, endpoint::Endpoint};
 
 /// Endpoints and policies that a reference states.
 pub(crate) struct Route {

@@ -1,5 +1,5 @@
-//! Step 4 of a call, over a connection that several callers share: the request is encoded (step 5) and sent,
-//! and the thread waits until a lane thread passes the reply; step 6 follows.
+//! Step 3 of a call, over a connection that several callers share: the request is encoded (step 4) and sent,
+//! and the thread waits until a lane thread passes the reply; then step 9.
 
 use std::{ops::ControlFlow, sync::Arc, time::Instant};
 
@@ -16,13 +16,11 @@ use punctual_types::{Completion, Minor, Priority, SystemException, SystemExcepti
 use scopeguard::ScopeGuard;
 
 use super::{
-    attempts::{Attempt, ended},
+    call::{Attempt, CallFrame},
     call_context::{CallContext, Deadlines},
     call_end::{closed, exception},
-    call_frame::CallFrame,
-    connection::connect,
+    connection::{ConnectionKey, connect},
     connection_cache::Permit,
-    connection_key::ConnectionKey,
     endpoint::Cancellation,
     exclusive::may_repeat,
     reference::Reference,
@@ -52,11 +50,11 @@ pub(super) struct ReplyReader {
 
 /// A request over a shared connection.
 pub(super) struct Outgoing<'o> {
-    pub(super) shared: &'o SharedConnection,
-    pub(super) lane: &'o Lane,
-    pub(super) route: &'o Route,
-    pub(super) priority: Priority,
-    pub(super) context: CallContext<'o>,
+    pub(super) shared: SharedConnection,
+    lane: &'o Lane,
+    route: &'o Route,
+    priority: Priority,
+    context: &'o CallContext<'o>,
 }
 
 /// Why a request was not sent.
@@ -66,6 +64,11 @@ enum Unsent {
 }
 
 impl Outgoing<'_> {
+    fn reply_view<'r>(&'r self, buffer: &'r ReplyBuffer, header: &'r MessageHeader) -> ReplyView<'r> {
+        let char_set = self.shared.code_sets().char;
+        ReplyView::of_shared(self.shared.purpose(), char_set, buffer, header)
+    }
+
     fn record_sent(&self, request_id: u32) {
         let link = self.shared.link();
         record(|| Record::new(Event::Sent).request(request_id).link(link));
@@ -80,7 +83,7 @@ impl Outgoing<'_> {
                 Err(SystemException::new(Kind::ImpLimit, minor, Completion::No))
             }
             Refused::Ended => {
-                self.lane.forget(self.shared);
+                self.lane.forget(&self.shared);
                 Ok(Attempt::Again(self.shared.purpose().named_in(closed())))
             }
         }
@@ -118,7 +121,7 @@ impl Reference {
     #[inline(always)]
     pub(super) fn lane_for_shared_call(
         &self,
-        context: CallContext<'_>,
+        context: &CallContext<'_>,
     ) -> Result<Option<ReplyReader>, SystemException> {
         let policies = context.policies;
         // Bands are bound over exclusive connections.
@@ -130,7 +133,7 @@ impl Reference {
     }
 
     #[cold]
-    fn lane_for_reply(&self, context: CallContext<'_>) -> Result<Option<ReplyReader>, SystemException> {
+    fn lane_for_reply(&self, context: &CallContext<'_>) -> Result<Option<ReplyReader>, SystemException> {
         let priority = current::thread_priority(&self.core.configuration);
         let serves = context.policies.wait_strategy == WaitStrategy::Serving;
         match ReplyLane::of_calling_thread(priority, serves) {
@@ -166,17 +169,10 @@ impl Reference {
         route: &Route,
         frame: &mut CallFrame,
         call: &mut Call<'_>,
-        context: CallContext<'_>,
+        context: &CallContext<'_>,
     ) -> Result<Attempt<()>, SystemException> {
         let priority = self.caller_priority(route)?;
-        let connection = &self.shared_connection(&lane.lane, route, priority, context)?;
-        let outgoing = Outgoing {
-            shared: connection,
-            lane: &lane.lane,
-            route,
-            priority,
-            context,
-        };
+        let outgoing = self.outgoing(&lane.lane, route, priority, context)?;
         let CallFrame {
             request,
             shared,
@@ -196,8 +192,7 @@ impl Reference {
             .into_step()
         {
             ControlFlow::Continue((header, body)) => {
-                let char_set = connection.code_sets().char;
-                let view = ReplyView::of_shared(connection.purpose(), char_set, reply_buffer, &header);
+                let view = outgoing.reply_view(reply_buffer, &header);
                 self.show_reply(seen, &view, body);
                 self.decode_reply(view, body, route, call)
             }
@@ -211,17 +206,10 @@ impl Reference {
         lane: &ReplyReader,
         route: &Route,
         frame: &mut CallFrame,
-        context: CallContext<'_>,
+        context: &CallContext<'_>,
     ) -> Result<Attempt<bool>, SystemException> {
         let priority = self.caller_priority(route)?;
-        let connection = &self.shared_connection(&lane.lane, route, priority, context)?;
-        let outgoing = Outgoing {
-            shared: connection,
-            lane: &lane.lane,
-            route,
-            priority,
-            context,
-        };
+        let outgoing = self.outgoing(&lane.lane, route, priority, context)?;
         let CallFrame { request, shared, .. } = frame;
         let reply_buffer = shared.get_or_insert_default();
         let result = self.exchange(&outgoing, request, reply_buffer, |buffer, encoding| {
@@ -229,26 +217,31 @@ impl Reference {
         })?;
         match result.into_step() {
             ControlFlow::Continue((header, Location)) => {
-                let char_set = connection.code_sets().char;
-                let view = ReplyView::of_shared(connection.purpose(), char_set, reply_buffer, &header);
+                let view = outgoing.reply_view(reply_buffer, &header);
                 decode_locate_reply(route, &view)
             }
             ControlFlow::Break(instead) => Ok(instead),
         }
     }
 
-    pub(super) fn shared_connection(
+    /// Begins a request of this priority: finds or opens its connection.
+    pub(super) fn outgoing<'o>(
         &self,
-        lane: &Lane,
-        route: &Route,
+        lane: &'o Lane,
+        route: &'o Route,
         priority: Priority,
-        context: CallContext<'_>,
-    ) -> Result<SharedConnection, SystemException> {
+        context: &'o CallContext<'o>,
+    ) -> Result<Outgoing<'o>, SystemException> {
         let bidirectional = context.policies.bidirectional;
         let find =
             |key: &ConnectionKey<'_>| lane.shared_connection(|purpose| purpose.is_for(key, bidirectional));
-        self.bind(route, priority, context, find, |key| {
-            self.open_shared(lane, route, key, context)
+        let open = |key: &ConnectionKey<'_>| self.open_shared(lane, route, key, context);
+        Ok(Outgoing {
+            shared: self.bind(route, priority, context, find, open)?,
+            lane,
+            route,
+            priority,
+            context,
         })
     }
 
@@ -258,7 +251,7 @@ impl Reference {
         lane: &Lane,
         route: &Route,
         key: &ConnectionKey<'_>,
-        context: CallContext<'_>,
+        context: &CallContext<'_>,
     ) -> Result<SharedConnection, SystemException> {
         let exhausted = || {
             SystemException::new(
@@ -303,7 +296,7 @@ impl Reference {
             lane,
             context,
             ..
-        } = *outgoing;
+        } = outgoing;
         if context.deadlines.reply.is_none() {
             shared.purpose().ensure_served()?;
         }
@@ -392,7 +385,7 @@ impl Reference {
             route,
             priority,
             ..
-        } = *outgoing;
+        } = outgoing;
         let encoding = RequestEncoding {
             request_id,
             code_sets: shared.code_sets(),
@@ -412,7 +405,7 @@ impl Reference {
         });
         shared.set_network_priority(
             &*self.core.configuration.network_mapping,
-            route.network_priority(priority),
+            route.network_priority(*priority),
         );
         lane.send_request(shared, request.message(), route.version)
             .map_err(Unsent::NotSent)
@@ -452,6 +445,16 @@ impl Reference {
             }
         };
         failed.map_err(|error| shared.purpose().named_in(error))
+    }
+}
+
+/// Converts the end of a connection over which a call waited for its reply.
+/// `rejected`: see [`exception`].
+#[cold]
+fn ended<R>(end: CallEnd, rejected: Completion) -> Result<Attempt<R>, SystemException> {
+    match end {
+        CallEnd::InOrder => Ok(Attempt::Again(closed())),
+        end => Err(exception(end, rejected)),
     }
 }
 

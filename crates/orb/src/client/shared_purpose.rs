@@ -7,7 +7,7 @@ use punctual_giop::TAG_INTERNET_IOP;
 use punctual_types::{Detail, SystemException};
 
 use super::{
-    connection_key::{ConnectionKey, Purpose},
+    connection::{ConnectionKey, Purpose},
     endpoint::Cancellation,
 };
 use crate::pools::unstarted_servers;

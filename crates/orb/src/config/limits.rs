@@ -148,7 +148,7 @@ limits! {
     /// [`crate::Orb::run`]. Default 20 s.
     resolve_timeout: Duration = Duration::from_secs(20),
     /// Longest time from the start of the ORB in which requests for objects of persistent adapters that are
-    /// not active are answered with TRANSIENT ([`punctual_types::Minor::SERVER_STARTING`]) instead of
+    /// not active are answered with TRANSIENT ([`Minor::SERVER_STARTING`](punctual_types::Minor)) instead of
     /// OBJECT_NOT_EXIST, because the server may not have activated them yet; [`crate::Orb::run`] ends it.
     /// `Duration::ZERO`: never. Default 30 s.
     startup: Duration = Duration::from_secs(30),

@@ -203,24 +203,22 @@ impl SlotTable {
     }
 
     fn with_values<R>(&self, use_values: impl FnOnce(&mut Vec<SlotValue>) -> R) -> R {
-        let dead = SLOTS.with_borrow_mut(|tables| {
-            if tables.iter().any(|table| self.owns(table)) {
-                return None;
-            }
-            let dead = tables
-                .extract_if(.., |table| table.owner.strong_count() == 0)
-                .collect::<Vec<_>>();
-            tables.push(ThreadSlots {
-                owner: Arc::downgrade(&self.owner),
-                values: vec![None; self.count as usize],
+        let (result, dead) = SLOTS.with_borrow_mut(|tables| {
+            let mut dead = Vec::new();
+            let own = tables.iter().position(|table| self.owns(table));
+            let own = own.unwrap_or_else(|| {
+                dead.extend(tables.extract_if(.., |table| table.owner.strong_count() == 0));
+                tables.push(ThreadSlots {
+                    owner: Arc::downgrade(&self.owner),
+                    values: vec![None; self.count as usize],
+                });
+                tables.len() - 1
             });
-            Some(dead)
+            (use_values(&mut tables[own].values), dead)
         });
+        // Outside the borrow: destructors of values are user code.
         drop(dead);
-        SLOTS.with_borrow_mut(|tables| {
-            let own = tables.iter_mut().find(|table| self.owns(table));
-            use_values(&mut own.expect("the table was inserted above if missing").values)
-        })
+        result
     }
 
     fn owns(&self, table: &ThreadSlots) -> bool {

@@ -195,7 +195,7 @@ impl OrbBuilder {
 
     /// Sets the mapping from CORBA to network priorities, which the packets of requests and replies carry. It
     /// applies to protocols whose properties have `enable_network_priority`. Default:
-    /// [`punctual_sched::LinearNetworkMapping`].
+    /// [`LinearNetworkMapping`](punctual_sched::LinearNetworkMapping).
     ///
     /// ```
     /// # mod punctual { pub use {punctual_giop::*, punctual_sched::*, punctual_types::*}; }
@@ -377,7 +377,7 @@ impl OrbBuilder {
     ///
     /// Default: none; a call to a server that is connected and does not reply waits forever. This is the only
     /// client policy with a setter here; [`Orb::add_policies`] sets all of them, and
-    /// [`punctual_stub::PolicyOverrides::roundtrip_timeout`] has the details.
+    /// [`PolicyOverrides::roundtrip_timeout`] has the details.
     ///
     /// ```
     /// # use punctual_types as punctual;
@@ -421,7 +421,7 @@ impl OrbBuilder {
 
     /// Permits the peers of this rule, and of rules added earlier, to make their connections bidirectional:
     /// calls to the addresses that these peers state use their connections, if the policies of the calls are
-    /// [bidirectional](punctual_stub::PolicyOverrides::bidirectional). Default: no peer.
+    /// [bidirectional](PolicyOverrides::bidirectional). Default: no peer.
     ///
     /// The caller must belong to the lane of the connection: a servant of the lane, or any other thread if
     /// the lane is in the reply pool. The first peer that states an address keeps it. [`BidirectionalRule`]
@@ -556,8 +556,8 @@ impl OrbBuilder {
     /// Builds the ORB. Fails if an endpoint is malformed or in use.
     ///
     /// If the environment variable `PUNCTUAL_FLIGHT_RECORDER` names a folder, the threads of this process
-    /// record all calls there from now on: see `punctual_flight`, and `punctual trace`, which sets the
-    /// variable.
+    /// record all calls there from now on: the flight recorder. `punctual trace` sets the variable and reads
+    /// the records.
     ///
     /// ```
     /// # use punctual_orb::{Orb, OrbError};

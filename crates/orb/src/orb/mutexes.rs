@@ -28,9 +28,10 @@ impl Orb {
     /// Creates a mutex whose owner runs at `ceiling` from before it locks until after it unlocks: the
     /// immediate ceiling protocol. The ceiling is the highest priority of all threads that use the mutex;
     /// locking at a higher priority fails with [`crate::LockError::AboveCeiling`]. On one CPU no thread waits
-    /// for the owner of such a mutex, and cyclic locking cannot deadlock; every lock costs system calls
-    /// ([`punctual_os::ceiling`]). Without the right to real-time scheduling, or if the ORB uses the ordinary
-    /// class, the mutex has priority inheritance instead.
+    /// for the owner of such a mutex, and cyclic locking cannot deadlock. The first mutex that a thread locks
+    /// costs three system calls, each further one at most one, and each unlock at most one. Without the right
+    /// to real-time scheduling, or if the ORB uses the ordinary class, the mutex has priority inheritance
+    /// instead.
     ///
     /// # Errors
     /// [`OrbError::PriorityUnmappable`].

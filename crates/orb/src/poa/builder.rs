@@ -13,11 +13,11 @@ use crate::{
     AnyServant, InvalidPolicy, OnExcess, OrbError, Peers, PoaManager, PriorityModel, QueueLimits,
     ServantActivator, ServantLocator, ThreadPool,
     adapters::{
+        adapter_policies::PoaPolicies,
         core::PoaCore,
         default_servant::DefaultServant,
         defaults::PoaDefaults,
         manager::ManagerCore,
-        policies::PoaPolicies,
         request_processing::{RequestProcessing, ServantSource},
     },
     config::limits::checked_queue_limits,

@@ -11,7 +11,9 @@ use punctual_os::PiMutex;
 use punctual_transport::{ProtocolPolicy, Transport};
 use punctual_types::Priority;
 
-use crate::{InvalidPolicy, OrbError, adapters::policies::PoaPolicies, pools::accepted_priorities::Origin};
+use crate::{
+    InvalidPolicy, OrbError, adapters::adapter_policies::PoaPolicies, pools::accepted_priorities::Origin,
+};
 
 /// Number of the pool whose threads call `Orb::run`.
 pub(crate) const DEFAULT_POOL: u32 = 0;

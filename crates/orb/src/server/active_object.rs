@@ -1,4 +1,4 @@
-//! Step 11 of a call, its target: active objects, and the priorities at which their requests run.
+//! Step 8 of a call, its target: active objects, and the priorities at which their requests run.
 
 use std::sync::Arc;
 

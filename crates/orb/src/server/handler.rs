@@ -1,32 +1,30 @@
-//! Step 10 of a call: the request handler of the ORB's lanes decodes and admits the request, has it served
-//! (step 11), and completes its reply.
+//! Step 7 of a call: the request handler of the ORB's lanes decodes the request, unless its deadline has
+//! passed, and has it served (step 8).
 
 use std::{cell::RefCell, sync::Arc, thread::LocalKey, time::Instant};
 
-use punctual_cdr::{Decoder, Encoder};
+use punctual_cdr::Decoder;
 use punctual_flight::{Event, Record, record_operation};
-use punctual_giop::{BIND_PRIORITY_BAND, ListenPoint, ReplyStatus, RequestHeader, ResponseFlags};
+use punctual_giop::{BIND_PRIORITY_BAND, ListenPoint, RequestHeader};
 use punctual_lane::{
-    ConnectionData, ConnectionId, Disposition, MessageError, NotExecuted, RequestHandler, RequestMessage,
-    ServingSlot, ServingThread,
+    ConnectionData, ConnectionId, Disposition, MessageError, RequestHandler, RequestMessage, ServingSlot,
+    ServingThread,
 };
 use punctual_sched::NetworkPriorityMapping;
-use punctual_stub::{Outcome, ReusePool};
 use punctual_transport::Peer;
-use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
+use punctual_types::{Priority, SystemException};
 
 use super::{
     Buffers, RequestDispatcher,
     intercepted::ServingBuffers,
     locate,
-    reply::{ReplyHeaderAt, begin_reply, fail, finish, forward, is_refusal, not_executed, refuse, sent_at},
-    serving::{NotCalled, Serving},
+    reply::{begin_reply, fail},
+    serving::Serving,
 };
 use crate::{
     adapters::turn,
     bound_band::BoundBand,
     client::{self, Permit, SharedPurpose},
-    current,
     pools::{
         accepted_priorities::Origin,
         lane_data::{LaneContext, LaneData},
@@ -168,8 +166,12 @@ fn answer_request(
         seen,
     } = buffers;
     let header = message.header;
-    let incoming = last.decode(message.octets, header).map_err(|_| MessageError)?;
-    let request = incoming.header;
+    let decoded = last.decode(message.octets, header);
+    // Borrowed: it is large.
+    let Ok(incoming) = &decoded else {
+        return Err(MessageError);
+    };
+    let request = &incoming.header;
     record_operation(request.operation, || {
         Record::new(Event::Served)
             .request(request.request_id)
@@ -182,20 +184,23 @@ fn answer_request(
         dispatcher,
         lane,
         message,
-        incoming: &incoming,
+        incoming,
     };
     let expired = lane.data.expired_requests;
     if expired.drops(request.contexts, message.read_at) {
         return serving.refuse_expired(reply);
     }
-    let arguments = Decoder::new(message.octets, header.endian)
-        .with_code_sets(message.code_sets)
-        .with_arena(arena)
-        .with_nesting_limit(dispatcher.configuration.limits.max_nesting)
-        .with_decoded_limit(dispatcher.configuration.limits.max_decoded_size)
-        .with_context(orb)
-        .with_fragments(message.fragment_starts)
-        .at(body);
+    // Made where it is used: a copy of it costs as much.
+    let arguments = || {
+        Decoder::new(message.octets, header.endian)
+            .with_code_sets(message.code_sets)
+            .with_arena(arena)
+            .with_nesting_limit(dispatcher.configuration.limits.max_nesting)
+            .with_decoded_limit(dispatcher.configuration.limits.max_decoded_size)
+            .with_context(orb)
+            .with_fragments(message.fragment_starts)
+            .at(body)
+    };
     if !dispatcher.interceptors.server.is_empty() && request.operation != BIND_PRIORITY_BAND {
         let buffers = ServingBuffers {
             reply,
@@ -203,109 +208,7 @@ fn answer_request(
             orb,
             seen,
         };
-        return serving.answer_intercepted(arguments, buffers);
+        return serving.answer_intercepted(arguments(), buffers);
     }
-    serving.answer(arguments, pool, reply)
-}
-
-impl Serving<'_> {
-    /// Calls the servant of an ORB without interceptors.
-    #[inline(always)]
-    fn answer(
-        &self,
-        arguments: Decoder<'_>,
-        pool: &mut ReusePool,
-        reply: &mut Vec<u8>,
-    ) -> Result<Disposition, MessageError> {
-        let response = self.incoming.header.response;
-        let (encoder, reply_header) = self.begin_reply(reply)?;
-        let (object, placement) = match self.resolve() {
-            Ok(found) => found,
-            Err(reason) => return self.answer_uncalled(reason, encoder, reply_header),
-        };
-        // The client of such a oneway call waits until the server has accepted it, and not for the servant.
-        let is_answered = response == ResponseFlags::WithServer;
-        let encoder = if is_answered {
-            finish(encoder, response)?;
-            self.message
-                .reply_early(self.dispatcher, reply, placement.current);
-            self.resume(reply)
-        } else {
-            encoder
-        };
-        let (end, mut encoder) = {
-            let _native = placement.enter();
-            let _current = current::during_upcall(placement.current, object.transform.as_ref());
-            self.run(&*object.servant, arguments, encoder, pool, self)
-        };
-        drop(object);
-        let written = match end {
-            Err(exception) if is_refusal(&exception) => {
-                let written = if is_answered {
-                    Ok(false)
-                } else {
-                    fail(encoder, reply_header, &exception, response)
-                };
-                return not_executed(placement.current, written, NotExecuted::Refused);
-            }
-            _ if is_answered => return Ok(Disposition::NoReply),
-            Ok(Outcome::NoException) => finish(encoder, response),
-            Ok(Outcome::UserException) => {
-                reply_header.set_status(&mut encoder, ReplyStatus::UserException);
-                finish(encoder, response)
-            }
-            Ok(Outcome::Forwarded) => {
-                reply_header.set_status(&mut encoder, ReplyStatus::LocationForward);
-                let written = finish(encoder, response);
-                return not_executed(placement.current, written, NotExecuted::Elsewhere);
-            }
-            Ok(Outcome::Deferred) => return Ok(Disposition::NoReply),
-            Err(exception) => fail(encoder, reply_header, &exception, response),
-        };
-        sent_at(placement.current, written)
-    }
-
-    /// Answers a request that reaches no servant here.
-    #[cold]
-    fn answer_uncalled(
-        &self,
-        reason: NotCalled,
-        encoder: Encoder<'_>,
-        reply_header: ReplyHeaderAt,
-    ) -> Result<Disposition, MessageError> {
-        let response = self.incoming.header.response;
-        let own = self.lane.priority();
-        match reason {
-            NotCalled::Bound => sent_at(own, finish(encoder, response)),
-            NotCalled::Moved(disposition) => Ok(disposition),
-            NotCalled::Forward(ior) => {
-                let written = forward(encoder, reply_header, &ior, response);
-                not_executed(own, written, NotExecuted::Elsewhere)
-            }
-            NotCalled::NotServing(exception) => {
-                let written = fail(encoder, reply_header, &exception, response);
-                not_executed(own, written, NotExecuted::Elsewhere)
-            }
-            NotCalled::Refused(exception, reason) => {
-                let request = (self.lane, &self.incoming.header);
-                let written = refuse(encoder, reply_header, &exception, request);
-                not_executed(own, written, reason)
-            }
-        }
-    }
-
-    /// Refuses a request whose deadline has passed: before it was received, or in the lane's queue, which is
-    /// not its client's fault.
-    #[cold]
-    fn refuse_expired(&self, reply: &mut Vec<u8>) -> Result<Disposition, MessageError> {
-        self.lane.count_expired();
-        let (kind, minor) = (SystemExceptionKind::Timeout, Minor::REQUEST_EXPIRED);
-        let exception = SystemException::new(kind, minor, Completion::No);
-        let (encoder, reply_header) = self.begin_reply(reply)?;
-        let written = fail(encoder, reply_header, &exception, self.incoming.header.response);
-        match self.message.read_at {
-            None => not_executed(self.lane.priority(), written, NotExecuted::Elsewhere),
-            Some(_) => sent_at(self.lane.priority(), written),
-        }
-    }
+    serving.answer(arguments(), pool, reply)
 }

@@ -1,7 +1,7 @@
 //! Server side: from the octets of a request to a servant, and back.
 //!
-//! The steps of a call that follow those of `punctual_lane`: 10 `handler` (decode, admit, complete the
-//! `reply`) → 11 `serving` (object, priority, upcall).
+//! The steps of a call that follow those of `punctual_lane`: 7 `handler` (decode) → 8 `serving` (object and
+//! priority `active_object`, upcall, `reply`).
 
 mod active_object;
 mod band_binding;

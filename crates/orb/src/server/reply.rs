@@ -1,4 +1,4 @@
-//! Step 10 of a call, its reply: replies are written.
+//! Step 8 of a call, its reply: replies are written.
 
 use punctual_cdr::{CdrError, CodeSets, Encode, Encoder, Endian};
 use punctual_giop::{

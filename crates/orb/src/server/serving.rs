@@ -1,5 +1,5 @@
-//! Step 11 of a call: object and priority of the request are determined, and its servant is called, or an
-//! operation of `CORBA::Object`.
+//! Step 8 of a call: object and priority of the request are determined, its servant is called, or an
+//! operation of `CORBA::Object`, and the reply is completed.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -8,7 +8,7 @@ use std::{
 
 use punctual_cdr::{Decoder, Encode, Encoder, Ior};
 use punctual_flight::{Event, Record, model, record};
-use punctual_giop::{BIND_PRIORITY_BAND, IncomingRequest, Peer, ResponseFlags, Version};
+use punctual_giop::{BIND_PRIORITY_BAND, IncomingRequest, Peer, ReplyStatus, ResponseFlags, Version};
 use punctual_lane::{Disposition, MessageError, NotExecuted, RequestMessage};
 use punctual_poa::InFlight;
 use punctual_stub::{ContextProperties, Outcome, PendingResponse, RequestOrigin, ReusePool, Servant, Upcall};
@@ -16,7 +16,7 @@ use punctual_types::{Completion, Minor, Priority, SystemException, SystemExcepti
 
 use super::{
     ActiveObject, Demultiplexed, Placement, RequestDispatcher, band_binding,
-    reply::{ReplyHeaderAt, begin_reply},
+    reply::{ReplyHeaderAt, begin_reply, fail, finish, forward, is_refusal, not_executed, refuse, sent_at},
 };
 use crate::{
     PoaManagerState, PriorityModel,
@@ -49,6 +49,108 @@ pub(super) enum NotCalled {
     NotServing(SystemException),
     /// The request is refused, and its connection is charged for it.
     Refused(SystemException, NotExecuted),
+}
+
+impl Serving<'_> {
+    /// Calls the servant of an ORB without interceptors.
+    #[inline(always)]
+    pub(super) fn answer(
+        &self,
+        arguments: Decoder<'_>,
+        pool: &mut ReusePool,
+        reply: &mut Vec<u8>,
+    ) -> Result<Disposition, MessageError> {
+        let response = self.incoming.header.response;
+        let (encoder, reply_header) = self.begin_reply(reply)?;
+        let (object, placement) = match self.resolve() {
+            Ok(found) => found,
+            Err(reason) => return self.answer_uncalled(reason, encoder, reply_header),
+        };
+        // The client of such a oneway call waits until the server has accepted it, and not for the servant.
+        let is_answered = response == ResponseFlags::WithServer;
+        let encoder = if is_answered {
+            finish(encoder, response)?;
+            self.message
+                .reply_early(self.dispatcher, reply, placement.current);
+            self.resume(reply)
+        } else {
+            encoder
+        };
+        let (end, mut encoder) = {
+            let _native = placement.enter();
+            let _current = current::during_upcall(placement.current, object.transform.as_ref());
+            self.run(&*object.servant, arguments, encoder, pool, self)
+        };
+        drop(object);
+        let written = match end {
+            Err(exception) if is_refusal(&exception) => {
+                let written = if is_answered {
+                    Ok(false)
+                } else {
+                    fail(encoder, reply_header, &exception, response)
+                };
+                return not_executed(placement.current, written, NotExecuted::Refused);
+            }
+            _ if is_answered => return Ok(Disposition::NoReply),
+            Ok(Outcome::NoException) => finish(encoder, response),
+            Ok(Outcome::UserException) => {
+                reply_header.set_status(&mut encoder, ReplyStatus::UserException);
+                finish(encoder, response)
+            }
+            Ok(Outcome::Forwarded) => {
+                reply_header.set_status(&mut encoder, ReplyStatus::LocationForward);
+                let written = finish(encoder, response);
+                return not_executed(placement.current, written, NotExecuted::Elsewhere);
+            }
+            Ok(Outcome::Deferred) => return Ok(Disposition::NoReply),
+            Err(exception) => fail(encoder, reply_header, &exception, response),
+        };
+        sent_at(placement.current, written)
+    }
+
+    /// Answers a request that reaches no servant here.
+    #[cold]
+    fn answer_uncalled(
+        &self,
+        reason: NotCalled,
+        encoder: Encoder<'_>,
+        reply_header: ReplyHeaderAt,
+    ) -> Result<Disposition, MessageError> {
+        let response = self.incoming.header.response;
+        let own = self.lane.priority();
+        match reason {
+            NotCalled::Bound => sent_at(own, finish(encoder, response)),
+            NotCalled::Moved(disposition) => Ok(disposition),
+            NotCalled::Forward(ior) => {
+                let written = forward(encoder, reply_header, &ior, response);
+                not_executed(own, written, NotExecuted::Elsewhere)
+            }
+            NotCalled::NotServing(exception) => {
+                let written = fail(encoder, reply_header, &exception, response);
+                not_executed(own, written, NotExecuted::Elsewhere)
+            }
+            NotCalled::Refused(exception, reason) => {
+                let request = (self.lane, &self.incoming.header);
+                let written = refuse(encoder, reply_header, &exception, request);
+                not_executed(own, written, reason)
+            }
+        }
+    }
+
+    /// Refuses a request whose deadline has passed: before it was received, or in the lane's queue, which is
+    /// not its client's fault.
+    #[cold]
+    pub(super) fn refuse_expired(&self, reply: &mut Vec<u8>) -> Result<Disposition, MessageError> {
+        self.lane.count_expired();
+        let (kind, minor) = (SystemExceptionKind::Timeout, Minor::REQUEST_EXPIRED);
+        let exception = SystemException::new(kind, minor, Completion::No);
+        let (encoder, reply_header) = self.begin_reply(reply)?;
+        let written = fail(encoder, reply_header, &exception, self.incoming.header.response);
+        match self.message.read_at {
+            None => not_executed(self.lane.priority(), written, NotExecuted::Elsewhere),
+            Some(_) => sent_at(self.lane.priority(), written),
+        }
+    }
 }
 
 impl<'r> Serving<'r> {

@@ -30,7 +30,7 @@ mod ready_queue;
 pub mod resource;
 mod scheduler;
 mod shedding;
-mod standard;
+mod standard_schedulers;
 mod thread_priority;
 mod time;
 pub mod translation;
@@ -54,7 +54,7 @@ pub use rate_monotonic_or_laxity::{RateMonotonicOrLaxity, RateOrLaxityRank, RmsM
 pub use ready_queue::{Ranking, ReadyQueue};
 pub use scheduler::{Scheduler, Slot};
 pub use shedding::{SheddingPoint, SheddingPolicy, TimedWork};
-pub use standard::{STANDARD, standard};
+pub use standard_schedulers::{STANDARD, standard};
 pub use thread_priority::{ThreadPriority, Tp};
 pub use time::Time;
 pub(crate) use time::nanoseconds;

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::exclusive_cpuset::ExclusiveCpuset;
 use crate::files::{naming, replace_file};
-use crate::foreign::{self, Move};
+use crate::foreign_tasks::{self, Move};
 
 pub(super) const FILE: &str = "changes.json";
 const LOCK: &str = "lock";
@@ -96,7 +96,7 @@ impl Entry {
             .throttling
             .as_ref()
             .map_or(Ok("unchanged".to_owned()), ThrottlingChange::undo);
-        let moved = foreign::restore(&self.moves, self.since);
+        let moved = foreign_tasks::restore(&self.moves, self.since);
         let throttling = throttling?;
         cpuset?;
         let cpuset = if self.cpuset.is_some() {

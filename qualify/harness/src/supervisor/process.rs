@@ -11,7 +11,7 @@ use super::journal::{self, Entry, Lock, ThrottlingChange};
 use super::{Prepared, Request, Scope, Throttling, scratch};
 use crate::child::{Control, ControlError};
 use crate::exclusive_cpuset::ExclusiveCpuset;
-use crate::foreign::{self, Move, TaskStat};
+use crate::foreign_tasks::{self, Move, TaskStat};
 use crate::watchdog::above_all;
 use crate::{memory_folder, trace_instance};
 
@@ -182,7 +182,7 @@ impl Supervision {
     /// Raises this process above all others, so that it can always restore, and moves it off the pinned CPUs.
     /// Without the rights both this process and the run are ordinary.
     fn step_aside(&self) {
-        let others = foreign::without(&CpuSet::all(), &self.pinned);
+        let others = foreign_tasks::without(&CpuSet::all(), &self.pinned);
         if !others.is_empty() {
             let _ = affinity::set_current(&others);
         }
@@ -209,7 +209,7 @@ impl Supervision {
             }
         };
         (prepared.moved, prepared.refused) = self.move_foreign()?;
-        if foreign::without(&CpuSet::all(), &self.pinned).is_empty() {
+        if foreign_tasks::without(&CpuSet::all(), &self.pinned).is_empty() {
             prepared
                 .notices
                 .push("foreign tasks were not moved: the run uses all CPUs".to_owned());
@@ -275,14 +275,14 @@ impl Supervision {
         let (mut moved, mut refused) = (0, 0);
         // Repeated until none is found, because a thread may be starting another one now.
         for _ in 0..5 {
-            let mut moves = foreign::moves(&self.pinned, self.run)?;
+            let mut moves = foreign_tasks::moves(&self.pinned, self.run)?;
             moves.retain(|step| !self.refused.contains(step));
             if moves.is_empty() {
                 break;
             }
             self.entry.moves.extend(moves.iter().cloned());
             self.write_ahead()?;
-            let now_refused = foreign::apply(&moves);
+            let now_refused = foreign_tasks::apply(&moves);
             self.entry.moves.retain(|step| !now_refused.contains(step));
             moved += moves.len() - now_refused.len();
             refused += now_refused.len();

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
-use punctual_harness::{Claim, Hole, Outcome, Row, holes};
+use punctual_harness::{Claim, Hole, Outcome, Row, withheld_cpu};
 use punctual_report::{Picture, Table};
 
 use crate::{error::Error, length::Length, testbed::Testbed};
@@ -130,7 +130,7 @@ pub(crate) fn report_holes(outcome: &mut Outcome, holes: &[Hole], measured: Dura
     let text = "intervals of 20 ms or more in which the CPU was idle although a call was outstanding, as \
                 after a lost wake-up: none";
     outcome.claim(Claim::at_most(NO_IDLE_HOLE, text, "Punctual's limit", idle, 0.0));
-    holes::evaluate(holes, measured, outcome);
+    withheld_cpu::evaluate(holes, measured, outcome);
     Ok(())
 }
 

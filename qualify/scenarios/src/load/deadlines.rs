@@ -1,6 +1,6 @@
 //! Shares of deadlines that clients meet.
 
-use punctual_harness::{Hole, holes::lost_to_holes};
+use punctual_harness::{Hole, withheld_cpu::lost_to_holes};
 
 use super::task::Report;
 
@@ -76,7 +76,7 @@ impl Share {
 
 #[cfg(test)]
 mod tests {
-    use punctual_harness::{Span, holes::HoleSource};
+    use punctual_harness::{Span, withheld_cpu::HoleSource};
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use punctual_harness::{Hole, HoleRecorder, Latencies, Outcome, Row, Span, holes};
+use punctual_harness::{Hole, HoleRecorder, Latencies, Outcome, Row, Span, withheld_cpu};
 
 use super::{
     FAULTY, Fault, STALLED,
@@ -305,7 +305,7 @@ impl Client {
             longest_unexcused: unexcused.map(|call| call.length()).max(),
             lost: Lost::of(&report, holes),
             held_s: held(phase, holes),
-            max_cause: slowest.map_or_else(String::new, |slowest| holes::cause_of(*slowest, holes)),
+            max_cause: slowest.map_or_else(String::new, |slowest| withheld_cpu::cause_of(*slowest, holes)),
             worker,
             report,
         }
@@ -395,7 +395,7 @@ fn held(span: Span, holes: &[Hole]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use punctual_harness::holes::HoleSource;
+    use punctual_harness::withheld_cpu::HoleSource;
 
     use super::*;
 

@@ -4,8 +4,8 @@
 
 use punctual_harness::{
     Hole, Row, Span,
-    holes::cause_of,
     statistics::{mean, standard_deviation},
+    withheld_cpu::cause_of,
 };
 
 use crate::load::{Client, Pace, PhaseResult, Placement, PoolSpec, Request, ServerSpec, Setup, Worker};
@@ -130,7 +130,7 @@ pub(super) fn columns_of(row: Row, calls: &[Span], holes: &[Hole]) -> Row {
 
 #[cfg(test)]
 mod tests {
-    use punctual_harness::holes::HoleSource;
+    use punctual_harness::withheld_cpu::HoleSource;
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use punctual_harness::{Hole, Latencies, Row, Span, holes};
+use punctual_harness::{Hole, Latencies, Row, Span, withheld_cpu};
 use punctual_os::CpuSet;
 use punctual_trace::{
     event::{Interrupt, What},
@@ -113,7 +113,7 @@ impl Disturbances {
     /// Returns what is known about the cause of a long span.
     pub(crate) fn cause(&self, span: Span) -> String {
         if self.holes.iter().any(|hole| overlap(hole.span(), span)) {
-            return holes::cause_of(span, &self.holes);
+            return withheld_cpu::cause_of(span, &self.holes);
         }
         match (&self.interruptions, self.interruption_in(span)) {
             (_, Some(found)) => {
@@ -188,7 +188,7 @@ fn interruptions(trace: &KernelTrace, pinned: &CpuSet) -> Vec<Interruption> {
 
 #[cfg(test)]
 mod tests {
-    use punctual_harness::holes::HoleSource;
+    use punctual_harness::withheld_cpu::HoleSource;
     use punctual_trace::event::KernelEvent;
 
     use super::*;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use punctual_harness::{
     ChildSpec, Hole, HoleRecorder, Outcome, Span, Watchdog,
     child::{Process, Role, Task},
-    holes::evaluate,
+    withheld_cpu::evaluate,
 };
 use punctual_os::TaskId;
 use punctual_trace::kernel::{KernelRecorder, KernelSettings, Recorded};

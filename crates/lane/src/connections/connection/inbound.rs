@@ -1,4 +1,4 @@
-//! Step 8 of a call, its read: the receive side of a connection, under its lock, has the protocol's state and
+//! Step 5 of a call, its read: the receive side of a connection, under its lock, has the protocol's state and
 //! what the socket had when it was last read.
 
 use std::{

@@ -1,4 +1,4 @@
-//! Step 9 of a call, its write: the send side of a connection, under its lock. Octets for which the socket
+//! Step 6 of a call, its write: the send side of a connection, under its lock. Octets for which the socket
 //! has no room are kept and follow later.
 
 use std::{

@@ -13,13 +13,12 @@ use super::arguments::{Arguments, Context};
 use crate::{
     WaitStrategy,
     client::{
-        attempts::{Attempt, AttemptHistory},
+        call::{Attempt, AttemptHistory, CallFrame},
         call_context::CallContext,
-        call_frame::CallFrame,
         intercepted::{Point, forget_exception},
         reference::Reference,
         route::Route,
-        shared::{Outgoing, cancel},
+        shared::cancel,
     },
     current,
     interception::ClientEnd,
@@ -84,7 +83,7 @@ impl Reference {
         progress: &mut CallProgress,
         frame: &mut CallFrame,
         call: &mut Call<'_>,
-        context: CallContext<'_>,
+        context: &CallContext<'_>,
     ) -> Result<Option<SentRequest>, SystemException> {
         let interceptors = &self.core.interceptors;
         let (kept, misfit) = (progress.arguments.take(), Cell::new(false));
@@ -143,7 +142,7 @@ impl Reference {
         (route, request_id): (&Arc<Route>, u32),
         frame: &mut CallFrame,
         (call, misfit): (&mut Call<'_>, &Cell<bool>),
-        context: CallContext<'_>,
+        context: &CallContext<'_>,
     ) -> Result<Attempt<Option<SentRequest>>, SystemException> {
         let written = Cell::new(None);
         misfit.set(false);
@@ -200,7 +199,7 @@ impl Reference {
         route: &Route,
         frame: &mut CallFrame,
         call: &mut Call<'_>,
-        context: CallContext<'_>,
+        context: &CallContext<'_>,
     ) -> Result<Attempt<(Ticket, SharedConnection)>, SystemException> {
         let Origin { lane, priority, .. } = origin;
         let priority = if route.propagates_priority() {
@@ -212,14 +211,7 @@ impl Reference {
             let minor = Minor::REPLY_THREADPOOL_ENDED;
             return Err(SystemException::new(Kind::CommFailure, minor, Completion::No));
         }
-        let shared = self.shared_connection(lane, route, priority, context)?;
-        let outgoing = Outgoing {
-            shared: &shared,
-            lane,
-            route,
-            priority,
-            context,
-        };
+        let outgoing = self.outgoing(lane, route, priority, context)?;
         let CallFrame {
             request,
             shared: reply_buffer,
@@ -230,11 +222,11 @@ impl Reference {
         let sent = self.send_with_reply(&outgoing, wanted, request, reply_buffer, |buffer, encoding| {
             self.encode_request(route, priority, context, buffer, call, encoding)
         })?;
-        Ok(sent.map(|ticket| (ticket, shared)))
+        Ok(sent.map(|ticket| (ticket, outgoing.shared)))
     }
 
     /// Returns the origin of a call. Fails with INV_POLICY if no lane may read the reply.
-    fn origin(&self, context: CallContext<'_>) -> Result<Origin, SystemException> {
+    fn origin(&self, context: &CallContext<'_>) -> Result<Origin, SystemException> {
         if context.policies.binds_bands {
             let minor = Minor::BANDS_BOUND_ASYNCHRONOUSLY;
             return Err(SystemException::new(Kind::InvPolicy, minor, Completion::No));

@@ -12,8 +12,11 @@ use super::sending::{SentRequest, Way};
 use crate::{
     WaitStrategy,
     client::{
-        attempts::Attempt, call_context::CallContext, call_frame::CallFrame, reference::Reference,
-        reply::ReplyView, shared::serve_until_over,
+        call::{Attempt, CallFrame},
+        call_context::CallContext,
+        reference::Reference,
+        reply::ReplyView,
+        shared::serve_until_over,
     },
     pools::lane::{BlockedThread, Lane, SharedConnection},
 };
@@ -33,7 +36,7 @@ impl Reference {
         sent: SentRequest,
         frame: &mut CallFrame,
         call: &mut Call<'_>,
-        context: CallContext<'_>,
+        context: &CallContext<'_>,
         mode: WaitMode<'_>,
     ) -> Result<Attempt<Polled>, SystemException> {
         let CallFrame {
@@ -73,7 +76,7 @@ enum Waited {
 fn wait(
     sent: SentRequest,
     reply_buffer: &mut ReplyBuffer,
-    context: CallContext<'_>,
+    context: &CallContext<'_>,
     mode: WaitMode<'_>,
 ) -> Result<Waited, SystemException> {
     if let WaitMode::Wake(waker) = mode {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use punctual_harness::{Hole, Outcome, Span, holes::lost_to_holes};
+use punctual_harness::{Hole, Outcome, Span, withheld_cpu::lost_to_holes};
 
 use super::{
     CASES, Case, KERNEL, Ran,

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use punctual_harness::{
     Claim, Hole, Latencies, Outcome, Row, Span,
-    holes::cause_of,
     statistics::{Summary, median},
+    withheld_cpu::cause_of,
 };
 
 use super::{Configuration, LOW_HZ, MOST_LOW, Point};

@@ -17,7 +17,7 @@ use arc_swap::ArcSwapOption;
 use punctual_os::PiMutex;
 use punctual_stub::{PoliciesInForce, PolicyOverrides};
 
-use super::connection_key::Identity;
+use super::connection::Identity;
 
 /// The overrides of an ORB.
 pub(crate) struct OrbPolicies {
