@@ -358,7 +358,11 @@ impl<'a> Decoder<'a> {
         let known = values.get(&position).ok_or_else(|| self.malformed())?;
         let (object, mut height, circle) = match known {
             Known::Around { factory, .. } => return Ok(Earlier::Around(factory)),
-            Known::Complete { object, height, circle } => (Arc::clone(object), *height, circle),
+            Known::Complete {
+                object,
+                height,
+                circle,
+            } => (Arc::clone(object), *height, circle),
         };
         let mut link = None;
         if let Some((outer, slot)) = circle {
@@ -370,9 +374,16 @@ impl<'a> Decoder<'a> {
                         received.leads_to.set(received.leads_to.get().min(outer));
                         break Some(Link::Part { object, circle });
                     }
-                    Known::Complete { circle: Some((further, _)), .. } => outer = *further,
+                    Known::Complete {
+                        circle: Some((further, _)),
+                        ..
+                    } => outer = *further,
                     // What is released with the reference is the whole circle.
-                    Known::Complete { object: keeper, height: all, .. } => {
+                    Known::Complete {
+                        object: keeper,
+                        height: all,
+                        ..
+                    } => {
                         height = height.max(*all);
                         let keeper = Arc::clone(keeper) as _;
                         break Some(Link::Kept { object, keeper });

@@ -92,11 +92,17 @@ impl ValueGraph {
     /// If a value has no state, or this one is of another graph.
     pub fn close<T: ValueType>(self, value: &Shared<T>) -> Shared<T> {
         let has_states = self.slots.iter().all(|slot| slot.is_complete());
-        assert!(has_states, "a value of the graph has no state: `set` each one that was reserved");
+        assert!(
+            has_states,
+            "a value of the graph has no state: `set` each one that was reserved"
+        );
         let keeper: Arc<Keeper> = Arc::new(self.values);
         self.slots.iter().for_each(|slot| slot.keep(&keeper));
         let closed = value.clone();
-        assert!(closed.is_kept(), "the value is of another graph: close its own one");
+        assert!(
+            closed.is_kept(),
+            "the value is of another graph: close its own one"
+        );
         closed
     }
 }

@@ -248,7 +248,12 @@ fn each_value_keeps_all_of_its_circle() {
         let (child, all) = (other(&first, 1), ALIVE.get());
         drop(first);
         assert_eq!(ALIVE.get(), all);
-        let parent = child.state().unwrap().parent.clone().map(|parent| described(&parent).0);
+        let parent = child
+            .state()
+            .unwrap()
+            .parent
+            .clone()
+            .map(|parent| described(&parent).0);
         assert_eq!(parent, Some(1));
     }
     assert_eq!(ALIVE.get(), 0);
@@ -264,7 +269,12 @@ fn references_into_a_circle_keep_it() {
     let others = vec![Some(other(&first, 0)), Some(to_second.clone())];
     graph.set(second, state(9, None, others));
     let second = graph.close(&to_second);
-    let sent = vec![Some(first.clone()), Some(other(&first, 1)), Some(second), Some(first)];
+    let sent = vec![
+        Some(first.clone()),
+        Some(other(&first, 1)),
+        Some(second),
+        Some(first),
+    ];
     let mut found = received(sent);
     assert_eq!(ALIVE.get(), 4, "those that were sent are released");
     assert!(found[0] == found[3]);
@@ -365,7 +375,11 @@ fn any_graph_arrives() {
             let all = reached(&one);
             assert_eq!(all, expected[described(&one).0 as usize]);
             if found.is_empty() {
-                assert_eq!(ALIVE.get(), all.len() as isize, "it keeps what it reaches, and nothing else");
+                assert_eq!(
+                    ALIVE.get(),
+                    all.len() as isize,
+                    "it keeps what it reaches, and nothing else"
+                );
             }
         }
         assert_eq!(ALIVE.get(), 0, "round {round}");
@@ -389,7 +403,10 @@ fn circles_that_refer_to_earlier_ones_are_nested() {
         encoded(&all)
     };
     assert_eq!(decoded::<Many>(&circles(40)).unwrap().len(), 40);
-    assert_eq!(decoded::<Many>(&circles(80)).unwrap_err(), CdrErrorKind::NestingTooDeep);
+    assert_eq!(
+        decoded::<Many>(&circles(80)).unwrap_err(),
+        CdrErrorKind::NestingTooDeep
+    );
     assert_eq!(ALIVE.get(), 0);
 }
 
