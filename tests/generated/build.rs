@@ -27,11 +27,13 @@ fn main() -> Result<(), punctual_build::Error> {
         .allow(Code::OnlyDeclared)
         .attribute("AtFileScope", "#[derive(PartialOrd)]")
         .attribute("ManyMembers::Texts", "#[derive(Eq, Hash, PartialOrd)]")
+        .circular("circular")
         .attribute("values::Alarm", "#[derive(Eq)]")
         .attribute("values::Label", "#[derive(PartialOrd)]")
         .compile(&[
             "idl/abstract.idl",
             "idl/any.idl",
+            "idl/circular.idl",
             "idl/cubit.idl",
             "idl/features.idl",
             "idl/idl4.idl",

@@ -351,11 +351,11 @@ impl Walk {
         &mut self,
         index: usize,
         header: &ValueHeader<'_>,
-        factory: &ValueFactory,
+        factory: &'static ValueFactory,
         from: &mut Decoder<'_>,
         to: &mut Encoder<'_>,
     ) -> Result<(), CdrError> {
-        let object = from.known_value(header.position, |from| {
+        let object = from.known_value(header.position, factory, |from| {
             from.value_state(header, false, factory.decode)
         })?;
         to.value(Some(Arc::clone(&object) as _), object.ids(), true, |to, copy| {

@@ -13,6 +13,7 @@ pub use self::context::{DecodeContext, ValueFactory};
 pub(crate) use self::unknown_value::Segment;
 pub use self::unknown_value::UnknownValue;
 pub use self::value_header::{ValueHeader, ValueTag};
+pub(crate) use self::values::Earlier;
 use self::values::Received;
 use crate::{Arena, CdrError, CdrErrorKind, CharSet, CodeSets, Encoder, Endian};
 

@@ -98,10 +98,12 @@ pub enum CdrErrorKind {
     TypeUnsupported,
     /// The discriminator does not select the member that is set.
     UnionLabelMismatch,
-    /// A value refers to one that contains it.
+    /// A value refers to one that contains it, with a reference that may not close a circle.
     ValueCyclic,
     /// Tags, chunks or indirections of a value are malformed.
     ValueMalformed,
+    /// A value in a circle is being released, or nothing keeps it.
+    ValueReleased,
     /// A value has a type that is not known, and cannot be truncated to one that is.
     ValueTypeUnknown,
     /// The value cannot be represented on the wire, such as a string with a NUL in it.
@@ -148,6 +150,7 @@ impl CdrErrorKind {
             Self::UnionLabelMismatch => Minor::UNION_LABEL_MISMATCH,
             Self::ValueCyclic => Minor::VALUE_CYCLIC,
             Self::ValueMalformed => Minor::VALUE_MALFORMED,
+            Self::ValueReleased => Minor::VALUE_RELEASED,
             Self::ValueTypeUnknown => Minor::VALUE_TYPE_UNKNOWN,
             Self::ValueNotRepresentable => Minor::VALUE_NOT_REPRESENTABLE,
             Self::WideTextInReply => Minor::OMG_WIDE_TEXT_IN_REPLY,

@@ -22,6 +22,8 @@
 #![no_std]
 
 extern crate alloc;
+// For `OnceLock`, which waits for nothing here.
+extern crate std;
 
 mod array;
 mod bits;
@@ -61,7 +63,8 @@ pub use primitive::LongDouble;
 pub use reference::{FromIor, HasIor};
 pub use text::Text;
 pub use value::{
-    Abstract, AbstractInterface, CopiedOctets, CustomMarshal, Inherits, Shared, ValueObject, ValueType,
+    Abstract, AbstractInterface, CopiedOctets, CustomMarshal, Inherits, Reserved, Shared, ValueGraph,
+    ValueObject, ValueState, ValueType,
 };
 pub use wide::{WChar, WString};
 

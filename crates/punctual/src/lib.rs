@@ -300,7 +300,8 @@ pub mod dynamic {
 pub mod value {
     pub use punctual_cdr::Endian;
     pub use punctual_stub::rt::{
-        Abstract, CdrError, CustomMarshal, Decode, Decoder, Encode, Encoder, Inherits, Shared, ValueType,
+        Abstract, CdrError, CustomMarshal, Decode, Decoder, Encode, Encoder, Inherits, Reserved, Shared,
+        ValueGraph, ValueState, ValueType,
     };
 }
 

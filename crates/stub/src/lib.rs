@@ -43,8 +43,8 @@ pub mod rt {
     pub use punctual_cdr::{
         Abstract, AbstractInterface, BoundedMap, BoundedSeq, BoundedSlice, BoundedStr, BoundedString,
         CdrError, CdrErrorKind, CustomMarshal, Decode, Decoder, Encode, Encoder, Fixed, FromIor, HasIor,
-        Inherits, Ior, LongDouble, Shared, ValueFactory, ValueObject, ValueType, WChar, WString, boxed,
-        boxed_array, filled_array, pack_bits, unpack_bits,
+        Inherits, Ior, LongDouble, Reserved, Shared, ValueFactory, ValueGraph, ValueObject, ValueState,
+        ValueType, WChar, WString, boxed, boxed_array, filled_array, pack_bits, unpack_bits,
     };
     pub use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 

@@ -320,8 +320,8 @@ table! {
          their type code does not describe as truncatable or register them (`OrbBuilder::value_type`), and \
          send no text that is split between chunks of a value in a reply";
     VALUE_CYCLIC = 104, NoImplement,
-        "values refer to each other in a circle, which nothing would ever release; send an id instead of \
-         the reference that closes the circle";
+        "a value refers to one that contains it, with a member whose value type may not close a circle; \
+         name that value type with `Builder::circular` in build.rs";
     VALUE_MALFORMED = 105, Marshal,
         "tags, chunks or indirections of a value are malformed; check that both sides were compiled from \
          the same IDL";
@@ -427,4 +427,7 @@ table! {
     SERVANT_MANAGER_BUSY = 146, Transient,
         "the object's servant manager or adapter activator is in a call that waits for the calling thread; \
          call again later";
+    VALUE_RELEASED = 147, BadParam,
+        "a value in a circle is sent while it is being released, or after `ValueGraph::close` with a \
+         reference that keeps nothing; send a clone of one that was found in a value, or the closed value";
 }

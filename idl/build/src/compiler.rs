@@ -9,6 +9,7 @@ use std::{
 
 use punctual_codegen::{
     Settings, Sides, attributable, check_attribute, check_path, deferrable, generate, included, is_within,
+    value_types,
 };
 use punctual_idl::{Code, Diagnostic, FileLoader, Options, SourceFile, SourceLoader};
 
@@ -52,6 +53,8 @@ pub struct Compiled {
     pub deferrable: Vec<String>,
     /// Types that [`Builder::attribute`] could have named.
     pub attributable: Vec<String>,
+    /// Value types that [`Builder::circular`] could have named.
+    pub value_types: Vec<String>,
     /// Modules that [`Builder::extern_path`] could have named; an empty name is the global scope.
     pub included: Vec<String>,
     /// Every file that was read, the first compiled one first.
@@ -139,6 +142,29 @@ impl Builder {
         let name: String = name.into();
         let name = String::from(name.trim_start_matches("::"));
         self.settings.attributes.push((name, attribute.into()));
+        self
+    }
+
+    /// Values of this type may be in circles: they may refer to values in which they are contained, such as
+    /// nodes that refer to their parents. Their state is read with `Shared::state`, because such a reference
+    /// is weak inside of the circle. The setting applies to all types from which the type inherits, or that
+    /// inherit from it, too. The name of a module stands for all value types declared in it, and `::` for all.
+    ///
+    /// `name` is scoped, like `Lab::Node`. [`Self::compile`] fails if no file has such a value type with a
+    /// state.
+    ///
+    /// ```
+    /// let idl = std::env::temp_dir().join("punctual-build-circular.idl");
+    /// std::fs::write(&idl, "module lab { valuetype Node { public Node parent; }; };")?;
+    /// let compiled = punctual_build::configure().circular("lab::Node").generate(&idl)?;
+    /// assert!(compiled.rust.contains("const CIRCULAR: bool = true;"));
+    /// # std::fs::remove_file(&idl)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn circular(mut self, name: impl Into<String>) -> Self {
+        let name: String = name.into();
+        let name = String::from(name.trim_start_matches("::"));
+        self.settings.circular.push(name);
         self
     }
 
@@ -285,6 +311,7 @@ impl Builder {
                 rust,
                 deferrable: deferrable(&specification),
                 attributable: attributable(&specification),
+                value_types: value_types(&specification),
                 included: included(&specification),
                 warnings: outcome.diagnostics,
                 files,
@@ -301,6 +328,7 @@ impl Builder {
 struct Unused<'s> {
     deferred: Vec<&'s String>,
     attributes: Vec<&'s String>,
+    circular: Vec<&'s String>,
     external: Vec<&'s String>,
 }
 
@@ -309,14 +337,16 @@ impl<'s> Unused<'s> {
         Self {
             deferred: settings.deferred.iter().collect(),
             attributes: settings.attributes.iter().map(|(name, _)| name).collect(),
+            circular: settings.circular.iter().collect(),
             external: settings.external.iter().map(|(name, _)| name).collect(),
         }
     }
 
     fn retain(&mut self, compiled: &Compiled) {
-        let has_types = |name: &str| compiled.attributable.iter().any(|of| is_within(of, name));
+        let has = |types: &[String], name: &str| types.iter().any(|of| is_within(of, name));
         self.deferred.retain(|name| !compiled.deferrable.contains(name));
-        self.attributes.retain(|name| !has_types(name));
+        self.attributes.retain(|name| !has(&compiled.attributable, name));
+        self.circular.retain(|name| !has(&compiled.value_types, name));
         self.external.retain(|name| !compiled.included.contains(name));
     }
 
@@ -324,8 +354,13 @@ impl<'s> Unused<'s> {
         let name = |unused: &[&String]| unused.last().map(|name| String::from(*name));
         let deferred = name(&self.deferred).map(|name| Error::NotDeferrable { name });
         let attributes = name(&self.attributes).map(|name| Error::NoTypes { name });
+        let circular = name(&self.circular).map(|name| Error::NoValueTypes { name });
         let external = name(&self.external).map(|name| Error::NotIncluded { name });
-        deferred.or(attributes).or(external).map_or(Ok(()), Err)
+        deferred
+            .or(attributes)
+            .or(circular)
+            .or(external)
+            .map_or(Ok(()), Err)
     }
 }
 

@@ -38,6 +38,15 @@ pub enum Error {
         /// The name.
         name: String,
     },
+    /// No file has a value type that the name of circular ones stands for.
+    #[error(
+        "`circular(\"{name}\")`: no value type with a state has this name or is declared in a module of this \
+         name; write it with its modules, as in `Lab::Node`"
+    )]
+    NoValueTypes {
+        /// The name.
+        name: String,
+    },
     /// A text given as attributes is not a list of attributes.
     #[error(
         "`{attribute}` is not an attribute ({reason}); write it as in Rust: `#[derive(serde::Serialize)]`"

@@ -15,5 +15,6 @@ mod render;
 
 pub use compiler::{Builder, Compiled, compile, configure};
 pub use error::{Error, Failed};
+pub use punctual_codegen::is_within;
 pub use punctual_idl::{Code, Diagnostic, SourceFile};
 pub use render::{Style, render};

@@ -5,15 +5,22 @@ use quote::quote;
 
 use crate::{model::TypeId, types::Place};
 
-/// `ValueType` of a type whose values are of these concrete ones.
+/// `ValueType` of a type whose values are of these concrete ones. `circular`: whether a reference of the type
+/// may close a circle.
 pub fn generate(
     place: &Place<'_>,
     name: &Ident,
     id: &str,
     ancestors: &[TypeId],
     concrete: &[TypeId],
+    circular: bool,
 ) -> TokenStream {
     let rt = place.rt;
+    let circular = circular.then(|| {
+        quote!(
+            const CIRCULAR: bool = true;
+        )
+    });
     let bases = ancestors
         .iter()
         .map(|base| &place.model.named(*base).repository_id);
@@ -34,6 +41,7 @@ pub fn generate(
         impl #rt::ValueType for #name {
             const REPOSITORY_ID: &'static str = #id;
             const BASES: &'static [&'static str] = &[#(#bases),*];
+            #circular
 
             fn factories() -> &'static [#rt::ValueFactory] {
                 static FACTORIES: &[#rt::ValueFactory] = &[#(#factories),*];

@@ -53,6 +53,10 @@ pub struct Settings {
     /// For the scoped name of a module (empty: the global scope), the Rust path of the module that declares
     /// what included files declare in it. Names of nothing have no effect: [`included`] lists the modules.
     pub external: Vec<(String, String)>,
+    /// Scoped names of value types whose values may be in circles, with all that they inherit from and that
+    /// inherit from them, and of what contains such types (empty: all). Names of nothing have no effect:
+    /// [`value_types`] lists the types.
+    pub circular: Vec<String>,
     /// Sides of interfaces that are generated.
     pub sides: Sides,
 }
@@ -76,6 +80,7 @@ impl Default for Settings {
             deferred: Vec::new(),
             attributes: Vec::new(),
             external: Vec::new(),
+            circular: Vec::new(),
             sides: Sides::Both,
         }
     }
@@ -131,6 +136,15 @@ pub fn attributable(specification: &hir::Specification) -> Vec<String> {
         std::iter::once(definition.scoped_name.to_string()).chain(members)
     });
     names.collect()
+}
+
+/// Scoped names of the value types whose values may be in [circles](Settings::circular).
+pub fn value_types(specification: &hir::Specification) -> Vec<String> {
+    let values = specification
+        .definitions
+        .iter()
+        .filter(|value| lower::is_concrete(value));
+    values.map(|value| value.scoped_name.to_string()).collect()
 }
 
 /// Members of a struct or exception, and of the state of a value type.

@@ -9,7 +9,10 @@ mod values;
 
 pub(crate) use values::is_concrete;
 
-use std::{cell::Cell, collections::HashMap};
+use std::{
+    cell::Cell,
+    collections::{HashMap, HashSet},
+};
 
 use proc_macro2::TokenStream;
 use punctual_idl::hir::{self, ConstantValue, DefinitionId, DefinitionKind, InterfaceFlavour, Specification};
@@ -32,12 +35,14 @@ pub fn lower(specification: &Specification, settings: &Settings) -> Model {
         interfaces: HashMap::new(),
         names: HashMap::new(),
         derived: HashMap::new(),
+        circular: HashSet::new(),
         value_base: TypeId(0),
         uses_value_base: Cell::new(false),
         model: Model::default(),
     };
     lowering.number_types();
     lowering.find_derived();
+    lowering.find_circular();
     lowering.shape_types();
     lowering.add_value_base();
     lowering.model.compute_facts();
@@ -70,6 +75,8 @@ struct Lowering<'s> {
     names: HashMap<DefinitionId, Names>,
     /// Concrete types that inherit from each value type or support each abstract interface.
     derived: HashMap<DefinitionId, Vec<TypeId>>,
+    /// Roots of the hierarchies whose values may be in circles.
+    circular: HashSet<DefinitionId>,
     /// The type of `ValueBase`, behind all declared ones.
     value_base: TypeId,
     uses_value_base: Cell<bool>,

@@ -262,7 +262,8 @@ fn object(
 fn value_type(place: &Place<'_>, item: &ValueType) -> TokenStream {
     let (rt, named) = (place.rt, place.model.named(item.id));
     let (name, id) = (identifier(&named.name), &named.repository_id);
-    let of_value = factories::generate(place, &name, id, &item.ancestors, &item.concrete);
+    let circular = item.circular || matches!(item.kind, ValueKind::Abstract);
+    let of_value = factories::generate(place, &name, id, &item.ancestors, &item.concrete, circular);
     let value_base = place.model.value_base.as_ref().map(|base| base.id);
     let ancestors = item
         .ancestors

@@ -22,6 +22,7 @@ fn generated(idl: &Path) -> String {
         .unwrap_or_else(|| panic!("{idl:?}: {:#?}", outcome.diagnostics));
     let settings = Settings {
         deferred: vec![String::from("Thinker::think")],
+        circular: vec![String::from("Ring")],
         ..Settings::default()
     };
     generate(&specification, &settings).unwrap()

@@ -33,6 +33,11 @@ pub mod cubit {
     include!(concat!(env!("OUT_DIR"), "/cubit.rs"));
 }
 
+/// Code generated from `idl/circular.idl`.
+pub mod circular {
+    include!(concat!(env!("OUT_DIR"), "/circular.rs"));
+}
+
 /// Code generated from `idl/features.idl`.
 pub mod features {
     include!(concat!(env!("OUT_DIR"), "/features.rs"));

@@ -1,6 +1,7 @@
 //! Values that carry their type, are shared, or are wide: a servant of `Dynamics::Exchange`, and a client
 //! that checks such a server.
 
+mod circles;
 mod undeclared;
 
 use std::{fmt::Debug, thread, time::Duration};
@@ -11,9 +12,11 @@ use punctual::{
     value::{Abstract, Shared},
 };
 
-use self::undeclared::{
-    abstract_values, any_circular, any_derived, any_figure, figure_references, figure_values, type_codes,
-    value_base,
+use self::{
+    circles::{any_circular, circles, references_into_a_circle},
+    undeclared::{
+        abstract_values, any_derived, any_figure, figure_references, figure_values, type_codes, value_base,
+    },
 };
 use crate::{
     dynamics::{
@@ -221,6 +224,8 @@ const CHECKS: &[(&str, Check)] = &[
     ("truncatable_with_null", truncatable_with_null),
     ("truncatable_in_truncatable", truncatable_in_truncatable),
     ("sharing", sharing),
+    ("circles", circles),
+    ("references_into_a_circle", references_into_a_circle),
 ];
 
 const POINT: Point = Point { x: -7, y: 0.5 };
@@ -392,15 +397,21 @@ fn chain(length: i32) -> Shared<Node> {
     })
 }
 
+fn next(node: &Shared<Node>) -> Option<Shared<Node>> {
+    node.state()?.next.clone()
+}
+
 /// The values behind references: two of them are equal only if they are one.
 fn described(node: &Option<Shared<Node>>) -> String {
     let Some(node) = node else {
         return "null".into();
     };
     let special = node.narrow::<Special>().map(|special| {
+        let special = special.state().expect("no circle");
         let tag = special.tag.as_ref().map(|tag| tag.0.clone());
         format!("{} {tag:?}", special.weight)
     });
+    let node = node.state().expect("no circle");
     format!(
         "{} {:?} {special:?} > {}",
         node.id,
@@ -478,7 +489,7 @@ fn sharing(exchange: &ExchangeRef) -> Result<(), String> {
         others: vec![
             Some(common.clone()),
             None,
-            common.next.clone(),
+            next(&common),
             Some(special(9, Some("t"), Some(common.clone()))),
         ],
         last,
@@ -492,8 +503,8 @@ fn sharing(exchange: &ExchangeRef) -> Result<(), String> {
         let [same, none, next, special] = &family.others[..] else {
             return Err(format!("{family:?}"));
         };
-        let behind = special.as_ref().and_then(|special| special.next.clone());
-        let is_shared = *same == family.oldest && *next == oldest.next && behind == family.oldest;
+        let behind = special.as_ref().and_then(self::next);
+        let is_shared = *same == family.oldest && *next == self::next(oldest) && behind == family.oldest;
         if !is_shared || none.is_some() || family.last != last {
             return Err(format!("what was one value is several: {family:?}"));
         }

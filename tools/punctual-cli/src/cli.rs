@@ -227,6 +227,9 @@ pub struct Compile {
     /// Use the Rust module at PATH for declarations of included files in MODULE (`::` for all modules)
     #[arg(long, value_name = "MODULE=PATH", value_parser = external_path)]
     pub extern_path: Vec<(String, String)>,
+    /// Values of this value type (or of those in this module; `::` for all) may be in circles
+    #[arg(long, value_name = "NAME")]
+    pub circular: Vec<String>,
     /// Generate only the client side of interfaces
     #[arg(long, conflicts_with = "server_only")]
     pub client_only: bool,

@@ -11,7 +11,7 @@ use std::{
     process::ExitCode,
 };
 
-use punctual_build::{Builder, Diagnostic, Error, SourceFile};
+use punctual_build::{Builder, Compiled, Diagnostic, Error, SourceFile, is_within};
 use punctual_idl::{FileLoader, Options, Severity};
 use punctual_report::terminal::complain;
 
@@ -68,18 +68,31 @@ fn compile(settings: &Compile) -> ExitCode {
     let builder = builder(settings);
     let mut summary = Summary::new(settings.sources.format);
     let mut unused: Vec<&String> = settings.extern_path.iter().map(|(module, _)| module).collect();
+    let mut not_circular: Vec<&String> = settings.circular.iter().collect();
     for (files, target) in &outputs {
-        let included = compile_one(&builder, files, target, &mut summary);
+        let Some(compiled) = compile_one(&builder, files, target, &mut summary) else {
+            continue;
+        };
         unused.retain(|module| {
-            !included
+            !compiled
+                .included
                 .iter()
                 .any(|name| name == module.trim_start_matches("::"))
+        });
+        not_circular.retain(|name| {
+            let name = name.trim_start_matches("::");
+            !compiled.value_types.iter().any(|of| is_within(of, name))
         });
     }
     if summary.errors == 0 {
         unused.iter().for_each(|module| {
             summary.cannot(&format!(
                 "no included file declares anything in the module `{module}`"
+            ));
+        });
+        not_circular.iter().for_each(|name| {
+            summary.cannot(&format!(
+                "no value type has the name `{name}` or is declared in it"
             ));
         });
     }
@@ -103,6 +116,9 @@ fn builder(settings: &Compile) -> Builder {
     for (module, path) in &settings.extern_path {
         builder = builder.extern_path(module, path);
     }
+    for name in &settings.circular {
+        builder = builder.circular(name);
+    }
     match (settings.client_only, settings.server_only) {
         (true, _) => builder.client_only(),
         (_, true) => builder.server_only(),
@@ -110,8 +126,13 @@ fn builder(settings: &Compile) -> Builder {
     }
 }
 
-/// Compiles files into one; returns the modules in which included files declare something.
-fn compile_one(builder: &Builder, files: &[PathBuf], target: &Path, summary: &mut Summary) -> Vec<String> {
+/// Compiles files into one.
+fn compile_one(
+    builder: &Builder,
+    files: &[PathBuf],
+    target: &Path,
+    summary: &mut Summary,
+) -> Option<Compiled> {
     match builder.generate_from(files, &FileLoader::new()) {
         Ok(compiled) => {
             summary.show(&compiled.warnings, &compiled.files);
@@ -122,14 +143,14 @@ fn compile_one(builder: &Builder, files: &[PathBuf], target: &Path, summary: &mu
                     summary.cannot(&format!("{} cannot be written: {error}", target.display()));
                 }
             }
-            return compiled.included;
+            return Some(compiled);
         }
         Err(Error::Idl(failures)) => failures
             .iter()
             .for_each(|failure| summary.show(&failure.diagnostics, &failure.files)),
         Err(other) => summary.cannot(&other.to_string()),
     }
-    Vec::new()
+    None
 }
 
 /// Output file of each input file; an error if two input files have the same output file.

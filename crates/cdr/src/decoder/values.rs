@@ -3,14 +3,21 @@
 //! In a chunked state, a decoder sees the octets up to the end of the present chunk only. A read that fails
 //! there continues in the next chunk: reading without chunks has no additional step.
 
-use alloc::{collections::BTreeMap, rc::Rc, sync::Arc};
+use alloc::{collections::BTreeMap, rc::Rc, sync::Arc, vec::Vec};
 use core::{
+    any::TypeId,
     cell::{Cell, RefCell},
     fmt,
 };
 
 use super::value_header::{ValueHeader, ValueTag};
-use crate::{CdrError, CdrErrorKind, Decode, Decoder, ValueObject, value::tags::TAG};
+use crate::{
+    CdrError, CdrErrorKind, Decode, Decoder, ValueFactory, ValueObject,
+    value::{
+        circle::{Link, Slot},
+        tags::TAG,
+    },
+};
 
 /// Shared state of the decoders of one message for its values.
 pub(crate) struct Received<'a> {
@@ -18,18 +25,42 @@ pub(crate) struct Received<'a> {
     octets: &'a [u8],
     /// Chunked values around the present position.
     level: Cell<usize>,
-    /// By position; `None` while it is being decoded.
-    values: RefCell<BTreeMap<usize, Option<Known>>>,
+    /// By position.
+    values: RefCell<BTreeMap<usize, Known>>,
+    /// Least position of a value around the present one to which something in it refers, that of the present
+    /// one if nothing does.
+    leads_to: Cell<usize>,
     /// The fewest levels of nesting that were left in the present value, those of earlier values to which it
     /// refers included.
     least_left: Cell<u16>,
 }
 
-/// A value that has been decoded.
-struct Known {
-    object: Arc<dyn ValueObject>,
-    /// Levels of nesting in it.
-    height: u16,
+/// A value of the message.
+enum Known {
+    /// The present one, or one around it.
+    Around {
+        factory: &'static ValueFactory,
+        /// For references that close a circle.
+        slot: Option<Arc<Slot>>,
+        /// Types of which it has to contain the state.
+        expected: Vec<TypeId>,
+    },
+    /// It has been decoded.
+    Complete {
+        object: Arc<dyn ValueObject>,
+        /// Levels of nesting in it.
+        height: u16,
+        /// The value further out to which something in it refers, and its position: both are in a circle.
+        circle: Option<(usize, Arc<Slot>)>,
+    },
+}
+
+/// A value at an earlier position.
+pub(crate) enum Earlier {
+    /// It has been decoded.
+    Complete(Arc<dyn ValueObject>),
+    /// It contains the present position, and is made by this factory.
+    Around(&'static ValueFactory),
 }
 
 impl fmt::Debug for Received<'_> {
@@ -49,6 +80,9 @@ pub(super) enum Part<'a> {
 /// Octets counted for a value, besides its state.
 const VALUE: usize = 128;
 
+/// Octets counted for a reference to an earlier value.
+const LINK: usize = 64;
+
 /// A value of `Decoder::fragments` inside of a chunked value: alignment may continue in another chunk.
 const IN_CHUNKS: &[usize] = &[0];
 
@@ -60,6 +94,7 @@ impl<'a> Decoder<'a> {
                 octets,
                 level: Cell::new(0),
                 values: RefCell::default(),
+                leads_to: Cell::new(usize::MAX),
                 least_left: Cell::new(u16::MAX),
             })
         })
@@ -267,41 +302,136 @@ impl<'a> Decoder<'a> {
     pub fn known_value(
         &mut self,
         position: usize,
+        factory: &'static ValueFactory,
         read: impl FnOnce(&mut Self) -> Result<Arc<dyn ValueObject>, CdrError>,
     ) -> Result<Arc<dyn ValueObject>, CdrError> {
         self.reserve(VALUE)?;
         let depth_left = self.place.depth_left;
         let received = Rc::clone(self.received());
-        received.values.borrow_mut().insert(position, None);
+        let known = Known::Around {
+            factory,
+            slot: None,
+            expected: Vec::new(),
+        };
+        received.values.borrow_mut().insert(position, known);
         let around = received.least_left.replace(depth_left);
+        let further_out = received.leads_to.replace(position);
         let object = read(self);
         let least_left = received.least_left.get();
         received.least_left.set(least_left.min(around));
-        let known = Known {
-            object: Arc::clone(object.as_ref().map_err(|error| *error)?),
-            height: depth_left - least_left,
+        let leads_to = received.leads_to.replace(further_out);
+        received.leads_to.set(further_out.min(leads_to));
+        let known = received.values.borrow_mut().remove(&position);
+        let (object, height) = (object?, depth_left - least_left);
+        let mut circle = None;
+        if leads_to < position {
+            circle = Some((leads_to, received.slot(leads_to).ok_or_else(|| self.malformed())?));
+        }
+        if let Some(Known::Around { slot, expected, .. }) = known {
+            if expected.into_iter().any(|of| object.part(of).is_none()) {
+                return Err(self.error(CdrErrorKind::ValueTypeUnknown));
+            }
+            if let Some(slot) = slot {
+                slot.complete(&object, circle.as_ref().map(|(_, slot)| Arc::clone(slot)));
+            }
+        }
+        let link = circle.as_ref().map(|(_, circle)| Link::Part {
+            object: Arc::clone(&object),
+            circle: Arc::clone(circle),
+        });
+        let known = Known::Complete {
+            object: Arc::clone(&object),
+            height,
+            circle,
         };
-        received.values.borrow_mut().insert(position, Some(known));
-        object
+        received.values.borrow_mut().insert(position, known);
+        Ok(link.map_or(object, |link| Arc::new(link)))
     }
 
-    /// The value at an earlier position, as if it were nested here: of references, values could otherwise
-    /// form a chain of any length, and releasing, encoding or reading it recurses.
-    pub(crate) fn earlier_value(&self, position: usize) -> Result<Arc<dyn ValueObject>, CdrError> {
-        let malformed = || self.error(CdrErrorKind::ValueMalformed);
-        let received = self.values.as_ref().ok_or_else(malformed)?;
+    /// The value at an earlier position. One that has been decoded is as if it were nested here: of
+    /// references, values could otherwise form a chain of any length, and releasing, encoding or reading it
+    /// recurses.
+    pub(crate) fn earlier_value(&mut self, position: usize) -> Result<Earlier, CdrError> {
+        self.reserve(LINK)?;
+        let received = self.values.as_ref().ok_or_else(|| self.malformed())?;
         let values = received.values.borrow();
-        let known = values.get(&position).ok_or_else(malformed)?;
-        let known = known
-            .as_ref()
-            .ok_or_else(|| self.error(CdrErrorKind::ValueCyclic))?;
-        let left = self.place.depth_left.checked_sub(known.height);
+        let known = values.get(&position).ok_or_else(|| self.malformed())?;
+        let (object, mut height, circle) = match known {
+            Known::Around { factory, .. } => return Ok(Earlier::Around(factory)),
+            Known::Complete {
+                object,
+                height,
+                circle,
+            } => (Arc::clone(object), *height, circle),
+        };
+        let mut link = None;
+        if let Some((outer, slot)) = circle {
+            let (mut outer, circle) = (*outer, Arc::clone(slot));
+            let object = Arc::clone(&object);
+            link = loop {
+                match values.get(&outer).ok_or_else(|| self.malformed())? {
+                    Known::Around { .. } => {
+                        received.leads_to.set(received.leads_to.get().min(outer));
+                        break Some(Link::Part { object, circle });
+                    }
+                    Known::Complete {
+                        circle: Some((further, _)),
+                        ..
+                    } => outer = *further,
+                    // What is released with the reference is the whole circle.
+                    Known::Complete {
+                        object: keeper,
+                        height: all,
+                        ..
+                    } => {
+                        height = height.max(*all);
+                        let keeper = Arc::clone(keeper) as _;
+                        break Some(Link::Kept { object, keeper });
+                    }
+                }
+            };
+        }
+        let left = self.place.depth_left.checked_sub(height);
         received.saw(left.ok_or_else(|| self.error(CdrErrorKind::NestingTooDeep))?);
-        Ok(Arc::clone(&known.object))
+        Ok(Earlier::Complete(link.map_or(object, |link| Arc::new(link))))
+    }
+
+    /// A reference to a value that contains the present position: it closes a circle. If it is of a
+    /// `concrete` type, the value must contain the state of that type.
+    pub(crate) fn value_around(
+        &mut self,
+        position: usize,
+        concrete: Option<TypeId>,
+    ) -> Result<Arc<dyn ValueObject>, CdrError> {
+        let received = self.values.as_ref().ok_or_else(|| self.malformed())?;
+        received.leads_to.set(received.leads_to.get().min(position));
+        let slot = received.slot(position).ok_or_else(|| self.malformed())?;
+        if let Some(Known::Around { expected, .. }) = received.values.borrow_mut().get_mut(&position)
+            && let Some(concrete) = concrete
+            && !expected.contains(&concrete)
+        {
+            expected.push(concrete);
+        }
+        Ok(Arc::new(Link::Back(slot)))
+    }
+
+    fn malformed(&self) -> CdrError {
+        self.error(CdrErrorKind::ValueMalformed)
     }
 }
 
 impl Received<'_> {
+    /// That of the value around the present position which is at this one.
+    fn slot(&self, position: usize) -> Option<Arc<Slot>> {
+        match self.values.borrow_mut().get_mut(&position)? {
+            Known::Around { factory, slot, .. } => {
+                let new = || Slot::new(core::slice::from_ref(&factory.id), factory.bases);
+                Some(Arc::clone(slot.get_or_insert_with(new)))
+            }
+            Known::Complete { .. } => None,
+        }
+    }
+
     /// Notes how many levels of nesting are left at a place.
     pub(super) fn saw(&self, depth_left: u16) {
         self.least_left.set(self.least_left.get().min(depth_left));

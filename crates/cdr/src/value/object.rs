@@ -2,6 +2,7 @@
 
 use core::any::{Any, TypeId};
 
+use super::circle::Link;
 use crate::{CdrError, Encoder};
 
 /// A value of a concrete type. Generated code implements it.
@@ -36,4 +37,10 @@ pub trait ValueObject: Any + Send + Sync {
 
     /// Returns the value itself, or the base of this type in it.
     fn part(&self, wanted: TypeId) -> Option<&dyn Any>;
+
+    /// Returns whether this is no value, but a reference to one in a circle.
+    #[doc(hidden)]
+    fn link(&self) -> Option<&Link> {
+        None
+    }
 }

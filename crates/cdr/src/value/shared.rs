@@ -3,8 +3,15 @@
 use alloc::sync::Arc;
 use core::{any::TypeId, fmt, marker::PhantomData, ops::Deref};
 
-use super::object::ValueObject;
-use crate::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, ValueFactory, ValueHeader, ValueTag};
+use super::{
+    circle::{Link, identity, kept, real},
+    graph::ValueState,
+    object::ValueObject,
+};
+use crate::{
+    CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, ValueFactory, ValueHeader, ValueTag,
+    decoder::Earlier,
+};
 
 /// A declared value type: concrete, abstract, boxed or `ValueBase`. Generated code implements it.
 ///
@@ -25,6 +32,10 @@ pub trait ValueType: Send + Sync + 'static {
 
     /// Repository ids of all value types and abstract interfaces from which it inherits.
     const BASES: &'static [&'static str] = &[];
+
+    /// Whether a reference of this type may close a circle. It is weak then, and its value is read with
+    /// [`Shared::state`]. Abstract types have no state that could be read, and are circular.
+    const CIRCULAR: bool = false;
 
     /// Returns the concrete types that a value of this type can have, itself first unless it is abstract:
     /// those of the same generated file.
@@ -111,7 +122,7 @@ impl<T: ValueType + ValueObject> Shared<T> {
 }
 
 impl<T: ValueType> Shared<T> {
-    fn of(object: Arc<dyn ValueObject>) -> Self {
+    pub(super) fn of(object: Arc<dyn ValueObject>) -> Self {
         Self {
             object,
             of: PhantomData,
@@ -128,28 +139,65 @@ impl<T: ValueType> Shared<T> {
     where
         T: Inherits<B>,
     {
+        const {
+            assert!(
+                B::CIRCULAR || !T::CIRCULAR,
+                "the base of a circular value type is circular, too: name it with `circular` in build.rs"
+            )
+        };
         Shared::of(self.object)
     }
 
     /// Returns the same value as one of another type, `None` if it is not of that type.
     pub fn narrow<D: ValueType>(&self) -> Option<Shared<D>> {
-        is_of::<D>(&self.object).then(|| Shared::of(Arc::clone(&self.object)))
+        let value = self.clone();
+        let is_readable = D::CIRCULAR || value.is_kept();
+        (is_readable && is_of::<D>(&value.object)).then(|| Shared::of(value.object))
     }
 
     /// Returns whether both are the same value.
     pub fn is_same<O>(&self, other: &Shared<O>) -> bool {
-        Arc::ptr_eq(&self.object, &other.object)
+        identity(&self.object) == identity(&other.object)
+    }
+
+    /// Whether it keeps its value.
+    pub(super) fn is_kept(&self) -> bool {
+        !self.object.link().is_some_and(Link::is_weak)
+    }
+}
+
+impl<T: ValueType + ValueObject> Shared<T> {
+    /// Returns the state of a value that may be in a circle; of others, a reference is the state. `None`
+    /// while the value is being decoded (in a [`CustomMarshal`]) or released (in a [`Drop`]), and if nothing
+    /// keeps it: see [`ValueGraph::close`](super::ValueGraph::close).
+    pub fn state(&self) -> Option<ValueState<T>> {
+        let value = self.clone();
+        value.is_kept().then(|| ValueState::of(value.object))?
     }
 }
 
 /// Whether a value is of this type. If the type is concrete, the value contains its state: one of other
 /// generated code with the same repository id does not.
 fn is_of<T: ValueType>(object: &Arc<dyn ValueObject>) -> bool {
-    let own = T::factories().first();
-    if own.is_some_and(|own| own.id == T::REPOSITORY_ID) {
+    let Some(object) = real(object) else {
+        return false;
+    };
+    if is_concrete::<T>() {
         return object.part(TypeId::of::<T>()).is_some();
     }
     is_base::<T>(object.bases())
+}
+
+fn is_concrete<T: ValueType>() -> bool {
+    let own = T::factories().first();
+    own.is_some_and(|own| own.id == T::REPOSITORY_ID)
+}
+
+/// The state in a value of this type.
+pub(super) fn state<T: ValueObject>(object: &Arc<dyn ValueObject>) -> &T {
+    let part = object.part(TypeId::of::<T>());
+    part.and_then(|part| part.downcast_ref())
+        .expect("a value of a type contains its state")
 }
 
 /// Whether the type is among these bases. All values have the base `ValueBase`.
@@ -159,14 +207,18 @@ fn is_base<T: ValueType>(bases: &[&str]) -> bool {
 
 const VALUE_BASE: &str = "IDL:omg.org/CORBA/ValueBase:1.0";
 
-/// The state, that of the base if the value is of a derived type.
+/// The state, that of the base if the value is of a derived type. Circular types have [`Shared::state`].
 impl<T: ValueType + ValueObject> Deref for Shared<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        let part = self.object.part(TypeId::of::<T>());
-        part.and_then(|part| part.downcast_ref())
-            .expect("a value of a type contains its state")
+        const {
+            assert!(
+                !T::CIRCULAR,
+                "this reference may close a circle, and be weak: read its value with `Shared::state`"
+            )
+        };
+        state(&self.object)
     }
 }
 
@@ -179,7 +231,7 @@ impl<T: ValueType + ValueObject> From<T> for Shared<T> {
 impl<T: ?Sized> Clone for Shared<T> {
     fn clone(&self) -> Self {
         Self {
-            object: Arc::clone(&self.object),
+            object: kept(&self.object),
             of: PhantomData,
         }
     }
@@ -187,7 +239,7 @@ impl<T: ?Sized> Clone for Shared<T> {
 
 impl<T: ?Sized> PartialEq for Shared<T> {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.object, &other.object)
+        identity(&self.object) == identity(&other.object)
     }
 }
 
@@ -206,13 +258,15 @@ impl<T: ValueType> Encode for Option<Shared<T>> {
         let Some(shared) = self else {
             return encoder.null_value();
         };
-        let object = &shared.object;
+        let Some(object) = real(&shared.object) else {
+            return Err(encoder.error(CdrErrorKind::ValueReleased));
+        };
         // Of the declared type, a value needs no id; JacORB reads boxes without one only.
         let ids = match object.ids() {
             [own, ..] if *own == T::REPOSITORY_ID => &[],
             ids => ids,
         };
-        let same = Arc::clone(object);
+        let same = Arc::clone(&object);
         let is_chunked = object.is_chunked() || !ids.is_empty() && encoder.chunks_derived();
         encoder.value(Some(same), ids, is_chunked, |encoder, _| {
             object.encode_state(encoder)
@@ -232,10 +286,13 @@ impl<'a, T: ValueType> Decode<'a> for Option<Shared<T>> {
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
         decoder.nested(|decoder| match decoder.value_tag()? {
             ValueTag::Null => Ok(None),
-            ValueTag::Earlier(position) => of_type(decoder.earlier_value(position)?, decoder).map(Some),
+            ValueTag::Earlier(position) => match decoder.earlier_value(position)? {
+                Earlier::Complete(object) => of_type(object, decoder).map(Some),
+                Earlier::Around(factory) => around(factory, position, decoder).map(Some),
+            },
             ValueTag::Value(header) => {
                 let (factory, is_truncated) = choose::<T>(&header, decoder)?;
-                let object = decoder.known_value(header.position, |decoder| {
+                let object = decoder.known_value(header.position, factory, |decoder| {
                     decoder.value_state(&header, is_truncated, factory.decode)
                 })?;
                 of_type(object, decoder).map(Some)
@@ -249,6 +306,22 @@ fn of_type<T: ValueType>(object: Arc<dyn ValueObject>, decoder: &Decoder<'_>) ->
         return Err(decoder.error(CdrErrorKind::ValueTypeUnknown));
     }
     Ok(Shared::of(object))
+}
+
+/// A reference to a value that contains it, which closes a circle.
+fn around<T: ValueType>(
+    factory: &ValueFactory,
+    position: usize,
+    decoder: &mut Decoder<'_>,
+) -> Result<Shared<T>, CdrError> {
+    if !T::CIRCULAR {
+        return Err(decoder.error(CdrErrorKind::ValueCyclic));
+    }
+    if factory.id != T::REPOSITORY_ID && !is_base::<T>(factory.bases) {
+        return Err(decoder.error(CdrErrorKind::ValueTypeUnknown));
+    }
+    let concrete = is_concrete::<T>().then(TypeId::of::<T>);
+    decoder.value_around(position, concrete).map(Shared::of)
 }
 
 /// The first of the types in the message that is known here, and whether it is not the value's own.

@@ -1,5 +1,7 @@
 //! Golden octets, sharing, truncation, and hostile values.
 
+mod circles;
+
 use alloc::{string::String, vec, vec::Vec};
 use core::any::{Any, TypeId};
 

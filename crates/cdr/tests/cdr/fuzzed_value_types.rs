@@ -31,6 +31,7 @@ macro_rules! value {
      |$self:ident, $of:ident| $base:expr, [$($member:ident),*]) => {
         impl ValueType for $type {
             const REPOSITORY_ID: &'static str = $ids[0];
+            const CIRCULAR: bool = true;
 
             fn factories() -> &'static [ValueFactory] {
                 static ALL: &[ValueFactory] = &$factories;

@@ -187,6 +187,29 @@ fn external_paths_replace_what_included_files_declare() {
 }
 
 #[test]
+fn circular_types_are_value_types() {
+    let loader = MemoryLoader::new().with(
+        "lab.idl",
+        "module Lab { struct Sample { long x; }; valuetype Node { public Node next; };\n\
+         valuetype Leaf : Node { public long x; }; valuetype Other { public long x; }; };\n",
+    );
+    let compiled = configure()
+        .circular("Lab::Leaf")
+        .generate_from(&["lab.idl"], &loader)
+        .unwrap();
+    assert_eq!(compiled.value_types, ["Lab::Node", "Lab::Leaf", "Lab::Other"]);
+    assert_eq!(compiled.rust.matches("const CIRCULAR: bool = true;").count(), 2);
+    let folder = Folder::new("circular");
+    folder.write("lab.idl", "struct Sample { long x; };");
+    let builder = configure().circular("Lab::Sample").out_dir(&*folder.0);
+    let error = builder.compile(&[folder.path("lab.idl")]).unwrap_err();
+    shows(
+        &error.to_string(),
+        &["`circular(\"Lab::Sample\")`", "no value type"],
+    );
+}
+
+#[test]
 fn files_are_compiled_together_once_each() {
     let loader = MemoryLoader::new()
         .with("a.idl", "struct A { long x; };\n")

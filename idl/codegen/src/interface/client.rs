@@ -102,7 +102,14 @@ fn kind(place: &Place<'_>, interface: &Interface, name: &Ident) -> TokenStream {
     if !matches!(named.shape, Shape::Abstract) {
         return type_codes::of_interface(place, interface.reference);
     }
-    let values = factories::generate(place, name, &interface.repository_id, &[], &interface.values);
+    let values = factories::generate(
+        place,
+        name,
+        &interface.repository_id,
+        &[],
+        &interface.values,
+        true,
+    );
     let idl = &named.idl;
     quote! {
         #values

@@ -7,6 +7,7 @@ use punctual_idl::hir::{self, DefinitionId, DefinitionKind, InterfaceFlavour};
 
 use super::{Lowering, Names, docs, documentation};
 use crate::{
+    attributes,
     model::{
         BaseState, Documentation, Interface, Member, ModulePath, NamedType, Shape, State, Type, TypeId,
         ValueKind, ValueState, ValueType,
@@ -51,6 +52,7 @@ impl Lowering<'_> {
             attributes: TokenStream::new(),
             id: self.value_base,
             is_event: false,
+            circular: false,
             kind: ValueKind::Abstract,
             ancestors: Vec::new(),
             concrete: values
@@ -94,6 +96,7 @@ impl Lowering<'_> {
             attributes: self.attributes(definition),
             id: self.types[&definition.id],
             is_event: value.is_event,
+            circular: self.is_circular(definition.id),
             kind,
             ancestors: self
                 .value_ancestors(definition.id)
@@ -129,6 +132,7 @@ impl Lowering<'_> {
             attributes: self.attributes(definition),
             id,
             is_event: false,
+            circular: self.is_circular(definition.id),
             kind: ValueKind::Boxed(self.ty(&value.content)),
             ancestors: Vec::new(),
             concrete: vec![id],
@@ -277,6 +281,32 @@ impl Lowering<'_> {
             }
         }
         self.derived = derived;
+    }
+
+    /// Finds the hierarchies of value types of which the settings name one: a reference to a value is one to its
+    /// base, too.
+    pub(super) fn find_circular(&mut self) {
+        let names = &self.settings.circular;
+        let values = self.specification.definitions.iter();
+        let named = values.filter(|value| is_concrete(value)).filter(|value| {
+            let scoped_name = value.scoped_name.to_string();
+            names.iter().any(|name| attributes::is_within(&scoped_name, name))
+        });
+        self.circular = named.map(|value| self.root(value.id)).collect();
+    }
+
+    fn is_circular(&self, id: DefinitionId) -> bool {
+        !self.circular.is_empty() && self.circular.contains(&self.root(id))
+    }
+
+    /// The type with a state at the root of its hierarchy.
+    fn root(&self, mut id: DefinitionId) -> DefinitionId {
+        while let DefinitionKind::ValueType(value) = &self.definition(id).kind
+            && let Some(base) = self.concrete_base(value)
+        {
+            id = base;
+        }
+        id
     }
 
     /// The concrete value types that support this abstract interface.

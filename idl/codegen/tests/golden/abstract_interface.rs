@@ -81,6 +81,7 @@ impl ::punctual::rt::FromIor for ShapeRef {
 impl ::punctual::rt::ValueType for ShapeRef {
     const REPOSITORY_ID: &'static str = "IDL:Shape:1.0";
     const BASES: &'static [&'static str] = &[];
+    const CIRCULAR: bool = true;
     fn factories() -> &'static [::punctual::rt::ValueFactory] {
         static FACTORIES: &[::punctual::rt::ValueFactory] = &[
             ::punctual::rt::ValueFactory {

@@ -95,6 +95,7 @@ pub enum Named {}
 impl ::punctual::rt::ValueType for Named {
     const REPOSITORY_ID: &'static str = "IDL:Named:1.0";
     const BASES: &'static [&'static str] = &[];
+    const CIRCULAR: bool = true;
     fn factories() -> &'static [::punctual::rt::ValueFactory] {
         static FACTORIES: &[::punctual::rt::ValueFactory] = &[
             ::punctual::rt::ValueFactory {
@@ -711,6 +712,7 @@ pub enum Unseen {}
 impl ::punctual::rt::ValueType for Unseen {
     const REPOSITORY_ID: &'static str = "IDL:Unseen:1.0";
     const BASES: &'static [&'static str] = &[];
+    const CIRCULAR: bool = true;
     fn factories() -> &'static [::punctual::rt::ValueFactory] {
         static FACTORIES: &[::punctual::rt::ValueFactory] = &[];
         FACTORIES
@@ -746,6 +748,7 @@ pub enum ValueBase {}
 impl ::punctual::rt::ValueType for ValueBase {
     const REPOSITORY_ID: &'static str = "IDL:omg.org/CORBA/ValueBase:1.0";
     const BASES: &'static [&'static str] = &[];
+    const CIRCULAR: bool = true;
     fn factories() -> &'static [::punctual::rt::ValueFactory] {
         static FACTORIES: &[::punctual::rt::ValueFactory] = &[
             ::punctual::rt::ValueFactory {

@@ -4,6 +4,7 @@ mod abstract_interfaces;
 mod any;
 mod asynchronous;
 mod calls;
+mod circular;
 mod divided;
 mod dynamic;
 mod idl4;

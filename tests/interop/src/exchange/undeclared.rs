@@ -4,11 +4,9 @@ use std::thread;
 
 use punctual::{
     Interface, ObjectRef, Orb,
-    any::{Any, AnyError, TypeCode, Typed},
-    value::{Abstract, Decoder, Encode, Encoder, Endian, Shared},
+    any::{Any, TypeCode, Typed},
+    value::{Abstract, Shared},
 };
-
-use punctual_cdr::CdrErrorKind;
 
 use super::{OneFigure, POINT, any, chain, described, orb, special};
 use crate::{
@@ -186,30 +184,4 @@ pub fn any_figure(exchange: &ExchangeRef) -> Result<(), String> {
             other => Err(format!("{other:?}, not the object")),
         }
     })
-}
-
-/// A value that refers to itself: it passes on in an `any`, and nothing decodes it here.
-pub fn any_circular(exchange: &ExchangeRef) -> Result<(), String> {
-    let mut octets = Vec::new();
-    let mut encoder = Encoder::new(&mut octets, Endian::NATIVE);
-    let circle = |encoder: &mut Encoder<'_>, position| {
-        (7_i32, "circle").encode(encoder)?;
-        encoder.value_at(position)
-    };
-    let encoded = encoder.value(None, &[], false, circle);
-    let decoded = Any::decode_value(&Node::type_code(), &mut Decoder::new(&octets, Endian::NATIVE));
-    let circular = encoded.and(decoded).map_err(|error| error.to_string())?;
-    let mut inout = any(&1);
-    let rotated = exchange.rotate_any(&circular, &mut inout, &circular);
-    let (result, d) = rotated.map_err(|error| error.to_string())?;
-    for (found, is_circular) in [(result, true), (inout, true), (d, false)] {
-        let refused = match found.value() {
-            Err(AnyError::Malformed(error)) => error.kind == CdrErrorKind::ValueCyclic,
-            _ => false,
-        };
-        if refused != is_circular {
-            return Err(format!("{found:?}"));
-        }
-    }
-    Ok(())
 }

@@ -75,7 +75,7 @@ pub fn end(server: process::Server) {
 #[test]
 fn with_ourselves() {
     let server = ExchangeServer::start();
-    assert_eq!(check(&server.exchange.to_ior(), &[]), 32);
+    assert_eq!(check(&server.exchange.to_ior(), &[]), 34);
 }
 
 #[test]

@@ -166,6 +166,11 @@ fn files_can_be_divided_otherwise() {
     assert!(rust.contains("::types::m::S") && !rust.contains("pub trait A") && rust.contains("pub fn f("));
     let (code, text, _) = compile(&["--extern-path", "N=::types::n"]);
     assert!(code == 2 && text.contains("module `N`"), "{code} {text}");
+    let (code, text, _) = compile(&["--circular", "M::S"]);
+    assert!(
+        code == 2 && text.contains("no value type has the name `M::S`"),
+        "{code} {text}"
+    );
     let (code, text, rust) = compile(&["--server-only"]);
     assert_eq!(code, 0, "{text}");
     assert!(rust.contains("pub trait A") && !rust.contains("pub fn f("));

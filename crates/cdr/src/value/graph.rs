@@ -1,0 +1,151 @@
+//! Values that refer to each other in circles, made by the application.
+
+use alloc::{sync::Arc, vec::Vec};
+use core::{fmt, marker::PhantomData, ops::Deref};
+
+use super::{
+    circle::{Keeper, Link, Slot},
+    object::ValueObject,
+    shared::{Shared, ValueType},
+};
+
+/// New values that refer to each other in circles. Their types must be
+/// [circular](ValueType::CIRCULAR), as `circular("Lab::Stop")` in build.rs makes them.
+///
+/// ```
+/// # mod punctual { pub(crate) use punctual_cdr as value; }
+/// # mod shapes { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/shapes.rs")); }
+/// # use shapes::Stop;
+/// use punctual::value::{Shared, ValueGraph};
+///
+/// // valuetype Stop { public long id; public Stop next; };
+/// let mut line = ValueGraph::default();
+/// let (first, second) = (line.reserve::<Stop>(), line.reserve::<Stop>());
+/// let (to_first, to_second) = (first.shared(), second.shared());
+/// line.set(first, Stop { id: 1, next: Some(to_second) });
+/// line.set(second, Stop { id: 2, next: Some(to_first.clone()) });
+/// let first: Shared<Stop> = line.close(&to_first);
+///
+/// let second = first.state().unwrap().next.clone().unwrap();
+/// drop(first);
+/// let first = second.state().unwrap().next.clone().unwrap();
+/// assert_eq!(first.state().unwrap().id, 1, "one value keeps all of a circle");
+/// ```
+#[derive(Default)]
+pub struct ValueGraph {
+    values: Vec<Arc<dyn ValueObject>>,
+    slots: Vec<Arc<Slot>>,
+}
+
+/// A value of a [`ValueGraph`] without a state so far.
+pub struct Reserved<T> {
+    slot: Arc<Slot>,
+    of: PhantomData<fn() -> T>,
+}
+
+/// The state of a value that may be in a circle, and what keeps it.
+///
+/// ```
+/// # mod punctual { pub(crate) use punctual_cdr as value; }
+/// # mod shapes { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/shapes.rs")); }
+/// # use shapes::Stop;
+/// use punctual::value::{Shared, ValueState};
+///
+/// let stop = Shared::new(Stop { id: 7, next: None });
+/// let state: ValueState<Stop> = stop.state().expect("it is complete");
+/// drop(stop);
+/// assert_eq!(state.id, 7);
+/// ```
+pub struct ValueState<T> {
+    object: Arc<dyn ValueObject>,
+    of: PhantomData<fn() -> T>,
+}
+
+impl ValueGraph {
+    /// Adds a value without a state, so that states can refer to it.
+    pub fn reserve<T: ValueType + ValueObject>(&mut self) -> Reserved<T> {
+        const {
+            assert!(
+                T::CIRCULAR,
+                "this value type cannot be in circles: name it with `circular` in build.rs"
+            )
+        };
+        let slot = Slot::new(const { &[T::REPOSITORY_ID] }, T::BASES);
+        self.slots.push(Arc::clone(&slot));
+        Reserved {
+            slot,
+            of: PhantomData,
+        }
+    }
+
+    /// Sets the state of a value.
+    pub fn set<T: ValueType + ValueObject>(&mut self, value: Reserved<T>, state: T) {
+        let object: Arc<dyn ValueObject> = Arc::new(state);
+        value.slot.set(&object);
+        self.values.push(object);
+    }
+
+    /// Completes the values, and returns this one. It keeps all others, as does each clone of a reference
+    /// that is found in one of them. References from [`Reserved::shared`] keep nothing.
+    ///
+    /// # Panics
+    /// If a value has no state, or this one is of another graph.
+    pub fn close<T: ValueType>(self, value: &Shared<T>) -> Shared<T> {
+        let has_states = self.slots.iter().all(|slot| slot.is_complete());
+        assert!(
+            has_states,
+            "a value of the graph has no state: `set` each one that was reserved"
+        );
+        let keeper: Arc<Keeper> = Arc::new(self.values);
+        self.slots.iter().for_each(|slot| slot.keep(&keeper));
+        let closed = value.clone();
+        assert!(
+            closed.is_kept(),
+            "the value is of another graph: close its own one"
+        );
+        closed
+    }
+}
+
+impl<T: ValueType + ValueObject> Reserved<T> {
+    /// Returns a reference to the value, for the states of others.
+    pub fn shared(&self) -> Shared<T> {
+        Shared::of(Arc::new(Link::Back(Arc::clone(&self.slot))))
+    }
+}
+
+impl<T: ValueType + ValueObject> ValueState<T> {
+    pub(super) fn of(object: Arc<dyn ValueObject>) -> Option<Self> {
+        object.part(core::any::TypeId::of::<T>())?;
+        Some(Self {
+            object,
+            of: PhantomData,
+        })
+    }
+}
+
+impl<T: ValueType + ValueObject> Deref for ValueState<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        super::shared::state(&self.object)
+    }
+}
+
+impl fmt::Debug for ValueGraph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ValueGraph({} values)", self.slots.len())
+    }
+}
+
+impl<T: ValueType> fmt::Debug for Reserved<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Reserved({})", T::REPOSITORY_ID)
+    }
+}
+
+impl<T: ValueType + ValueObject + fmt::Debug> fmt::Debug for ValueState<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
