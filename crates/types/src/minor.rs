@@ -427,4 +427,10 @@ table! {
     SERVANT_MANAGER_BUSY = 146, Transient,
         "the object's servant manager or adapter activator is in a call that waits for the calling thread; \
          call again later";
+    NAMING_LIMIT = 147, ImpLimit,
+        "the request exceeds a limit of the naming service, such as the number of its contexts, the bindings of \
+         one, or the octets of all, of a name or a reference; remove bindings, or raise `NamingLimits`";
+    NAMES_NOT_STORED = 148, PersistStore,
+        "the naming service could not write the change to its file, and has not made it; its process tells why \
+         (`NamingService::store_failure`): look at the space on that disk, and repeat the request";
 }

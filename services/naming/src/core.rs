@@ -232,7 +232,7 @@ impl Core {
         {
             self.not_stored.fetch_add(1, Relaxed);
             *self.store_failure.lock() = Some(problem);
-            return Err(Refusal::system(SystemExceptionKind::PersistStore));
+            return Err(Refusal::not_stored());
         }
         let mut tree = self.tree.lock();
         changes.iter().for_each(|change| tree.apply(change));

@@ -1,6 +1,6 @@
 //! Reasons for refusing a request, and the corresponding exception of each operation.
 
-use punctual::{Completion, SystemException, SystemExceptionKind, naming};
+use punctual::{Completion, Minor, SystemException, SystemExceptionKind, naming};
 
 use crate::idl::cos_naming::{self, NamingContextRef, naming_context::*, naming_context_ext::*};
 
@@ -20,7 +20,7 @@ pub(crate) enum Refusal {
 
 impl Refusal {
     pub(crate) fn system(kind: SystemExceptionKind) -> Self {
-        Self::System(SystemException::new(kind, 0, Completion::No))
+        Self::of_minor(kind, Minor::NONE)
     }
 
     /// The context no longer exists.
@@ -30,7 +30,16 @@ impl Refusal {
 
     /// A limit is reached.
     pub(crate) fn limit() -> Self {
-        Self::system(SystemExceptionKind::ImpLimit)
+        Self::of_minor(SystemExceptionKind::ImpLimit, Minor::NAMING_LIMIT)
+    }
+
+    /// The store has failed.
+    pub(crate) fn not_stored() -> Self {
+        Self::of_minor(SystemExceptionKind::PersistStore, Minor::NAMES_NOT_STORED)
+    }
+
+    fn of_minor(kind: SystemExceptionKind, minor: Minor) -> Self {
+        Self::System(SystemException::new(kind, minor, Completion::No))
     }
 }
 

@@ -13,6 +13,7 @@ use crate::{
     ChannelLimits, Dispatching, EventError, Lane, Overflow,
     dispatching::{Mapping, Threads},
     observers::Observers,
+    suppliers::Suppliers,
     pool::EventPool,
     settings::QueueSettings,
     timers::Timers,
@@ -139,6 +140,7 @@ impl ChannelBuilder {
         };
         let threads = Threads::start(&self.name, self.dispatching, &self.limits, self.mapping)?;
         let core = Core {
+            suppliers: Suppliers::new(self.limits.former_suppliers),
             observers: Observers::new(
                 self.limits.observers,
                 self.limits.filter.all_elements,

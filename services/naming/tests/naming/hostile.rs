@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use punctual::{Interface, SystemException, SystemExceptionKind as Kind, naming::NameComponent};
+use punctual::{Interface, Minor, SystemException, SystemExceptionKind as Kind, naming::NameComponent};
 use punctual_naming::{
     NamingLimits,
     idl::cos_naming::{self, BindingIteratorRef, naming_context::*, naming_context_ext::*},
@@ -35,7 +35,8 @@ fn every_limit_is_imp_limit_and_changes_nothing() {
     root.bind_new_context(&name("a")).unwrap();
     root.bind_new_context(&name("a/b")).unwrap();
     let before = server.service.statistics();
-    assert_eq!(root.new_context().unwrap_err().kind, Kind::ImpLimit);
+    let refused = root.new_context().unwrap_err();
+    assert_eq!((refused.kind, refused.minor), (Kind::ImpLimit, Minor::NAMING_LIMIT));
     assert_eq!(
         system!(BindNewContextError, root.bind_new_context(&name("c"))),
         Kind::ImpLimit

@@ -106,8 +106,17 @@ fn files_have_references_as_their_text() {
             "{error}"
         );
     }
-    let error = client.resolve_object("file:///dev/zero").unwrap_err();
-    assert!(error.to_string().contains("no regular file"), "{error}");
+    std::fs::write(&file, vec![b' '; (1 << 20) + 1]).unwrap();
+    let error = client.resolve_object(&url).unwrap_err();
+    assert!(error.to_string().contains("more than 1 MiB"), "{error}");
+    std::fs::remove_file(&file).unwrap();
+    // Nobody writes to this pipe: opening it as a file would wait.
+    let made = std::process::Command::new("mkfifo").arg(&file).status().unwrap();
+    assert!(made.success());
+    for url in ["file:///dev/zero", &url] {
+        let error = client.resolve_object(url).unwrap_err();
+        assert!(error.to_string().contains("no regular file"), "{error}");
+    }
     std::fs::remove_file(&file).unwrap();
     let error = client.resolve_object(&url).unwrap_err();
     assert!(matches!(error, ResolveError::File { .. }), "{error}");
