@@ -49,8 +49,8 @@ impl fmt::Display for Peer {
     }
 }
 
-/// Returns whether the host of an address is the loopback interface of the host that reads it: `localhost`, or a
-/// numeric loopback address.
+/// Returns whether the host of an address is the loopback interface of the host that reads it: `localhost`,
+/// or a numeric loopback address.
 ///
 /// ```
 /// use punctual_giop::is_loopback;

@@ -8,7 +8,7 @@ use punctual_naming::{NamingContext, NamingService};
 punctual::include_idl!("plant");
 use plant::{Thermometer, ThermometerRef};
 
-/// What clients have to know: where the naming service is, and the name.
+/// All that clients have to know: where the naming service is, and the name.
 const BOILER: &str = "corbaname::localhost:2914#plant/boiler.celsius";
 
 struct Sensor(f64);

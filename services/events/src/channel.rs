@@ -72,7 +72,6 @@ pub(crate) struct Core {
     liveness: Arc<Liveness>,
     pub(crate) pool: EventPool,
     pub(crate) observers: Observers,
-    pub(crate) suppliers: Suppliers,
     federation: Federation,
     subscriptions: PiMutex<Subscriptions>,
     routes: PiMutex<Arc<Routes>>,
@@ -93,6 +92,7 @@ pub(crate) struct Counters {
     /// Sums over all consumers.
     totals: Arc<UndeliveredCounters>,
     pub(crate) refusals: RefusalCounters,
+    pub(crate) suppliers: Suppliers,
 }
 
 impl EventChannel {
@@ -475,7 +475,7 @@ impl Core {
             last_disconnected: self.counters.last_disconnected.lock().clone(),
             undelivered: self.counters.totals.get(),
             refusals: self.counters.refusals.numbers(),
-            suppliers: self.suppliers.statistics(),
+            suppliers: self.counters.suppliers.statistics(),
             observers: self.observers.number() as u64,
             consumers,
             gateways,

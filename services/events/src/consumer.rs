@@ -161,7 +161,7 @@ struct Counters {
 /// Circumstances of the arrival of a set.
 #[derive(Clone, Copy)]
 struct Arrival<'a> {
-    /// What counts for deadlines; `None`: the present.
+    /// Time that counts for deadlines; `None`: the present.
     arrived: Option<Time>,
     /// Whether the thread waits for room under [`Overflow::Block`].
     may_wait: bool,

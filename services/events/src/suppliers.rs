@@ -94,13 +94,14 @@ impl Supplier {
 }
 
 /// All suppliers that have a proxy, and some that had one.
+#[derive(Debug, Default)]
 pub(crate) struct Suppliers {
     list: PiMutex<List>,
     /// Maximum number of former suppliers.
     limit: usize,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct List {
     last_id: u64,
     present: BTreeMap<u64, Arc<Supplier>>,
@@ -145,7 +146,7 @@ impl Suppliers {
         }
     }
 
-    /// Those that a client uses, and former ones, each in the order of their ids.
+    /// Returns the suppliers that a client uses, and then former ones.
     pub(crate) fn statistics(&self) -> Vec<SupplierStatistics> {
         let list = self.list.lock();
         let present = list.present.values().filter(|one| one.is_used());

@@ -13,9 +13,9 @@ use crate::{
     ChannelLimits, Dispatching, EventError, Lane, Overflow,
     dispatching::{Mapping, Threads},
     observers::Observers,
-    suppliers::Suppliers,
     pool::EventPool,
     settings::QueueSettings,
+    suppliers::Suppliers,
     timers::Timers,
 };
 
@@ -139,8 +139,8 @@ impl ChannelBuilder {
             None => timer,
         };
         let threads = Threads::start(&self.name, self.dispatching, &self.limits, self.mapping)?;
+        let suppliers = Suppliers::new(self.limits.former_suppliers);
         let core = Core {
-            suppliers: Suppliers::new(self.limits.former_suppliers),
             observers: Observers::new(
                 self.limits.observers,
                 self.limits.filter.all_elements,
@@ -162,7 +162,10 @@ impl ChannelBuilder {
             schedule: Default::default(),
             is_destroyed: AtomicBool::new(false),
             built: Instant::now(),
-            counters: Counters::default(),
+            counters: Counters {
+                suppliers,
+                ..Counters::default()
+            },
         };
         Ok(EventChannel { core: Arc::new(core) })
     }

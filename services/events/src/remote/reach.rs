@@ -34,7 +34,10 @@ fn is_out_of_reach(channel: &[String], consumer: &[String]) -> bool {
         ip.is_ok_and(|ip| UdpSocket::bind((ip, 0)).is_err())
     };
     let (no_channel, no_consumer) = (channel.is_empty(), consumer.is_empty());
-    !no_channel && !no_consumer && consumer.iter().all(|host| is_loopback(host)) && channel.iter().all(is_elsewhere)
+    !no_channel
+        && !no_consumer
+        && consumer.iter().all(|host| is_loopback(host))
+        && channel.iter().all(is_elsewhere)
 }
 
 #[cfg(test)]

@@ -342,14 +342,14 @@ impl PushConsumerProxy {
     pub(super) fn activate(host: &Arc<Host>) -> Result<(Arc<Self>, ProxyPushConsumerRef), SystemException> {
         let proxy = Arc::new(Self {
             host: Arc::clone(host),
-            supplier: host.channel.core.suppliers.enter(),
+            supplier: host.channel.core.counters.suppliers.enter(),
             state: PiMutex::default(),
         });
         let reference: NamedConsumerRef = host
             .poa
             .activate(Identified(ConsumerHandle(Arc::clone(&proxy))))
             .map_err(|_| limit_exceeded())
-            .inspect_err(|_| host.channel.core.suppliers.leave(&proxy.supplier))?;
+            .inspect_err(|_| host.channel.core.counters.suppliers.leave(&proxy.supplier))?;
         let reference = ProxyPushConsumerRef::from_object(reference.as_object().clone());
         proxy.state.lock().reference = Some(reference.clone());
         let unconnected: Weak<Self> = Arc::downgrade(&proxy);
@@ -417,7 +417,7 @@ impl PushConsumerProxy {
         if let Connection::Connected(types) = state.connection {
             core.observers.publishes_no_more(&types);
         }
-        core.suppliers.leave(&self.supplier);
+        core.counters.suppliers.leave(&self.supplier);
         self.host.release_proxy();
         // Inside an upcall this does not wait.
         let _ = self.host.poa.deactivate(&reference);

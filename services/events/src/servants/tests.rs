@@ -109,9 +109,16 @@ fn a_supplier_that_disconnects_while_it_connects_leaves_nothing_behind() {
             tell();
         }
         assert_eq!(host.channel.statistics().suppliers, []);
-        assert!(proxy.complete_connection(types.clone(), None, was_admitted).is_err());
+        assert!(
+            proxy
+                .complete_connection(types.clone(), None, was_admitted)
+                .is_err()
+        );
         assert_eq!(
-            (host.channel.statistics().suppliers.len(), core.observers.published()),
+            (
+                host.channel.statistics().suppliers.len(),
+                core.observers.published()
+            ),
             (0, 1)
         );
     }

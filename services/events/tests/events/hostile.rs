@@ -160,7 +160,9 @@ fn a_flood_reaches_its_bounded_queue_and_nothing_else() {
     let channel = remote(&orb, &host);
     let (supplier, quiet) = (channel.supplier(&[]).unwrap(), channel.supplier(&[]).unwrap());
     supplier.set_name("radar").unwrap();
-    quiet.push(&[event(TRACK, b""), event(EventType(99), b"")]).unwrap();
+    quiet
+        .push(&[event(TRACK, b""), event(EventType(99), b"")])
+        .unwrap();
     quiet.flush().unwrap();
     let flood: Vec<_> = (0..500).map(|_| event(TRACK, &[0; 100])).collect();
     for _ in 0..20 {
@@ -184,13 +186,24 @@ fn a_flood_reaches_its_bounded_queue_and_nothing_else() {
         let suppliers = channel.statistics().suppliers.into_iter();
         let numbers = |one: SupplierStatistics| [one.pushed, one.unmatched, one.refused, one.lost];
         suppliers
-            .map(|one| (one.name.clone(), one.address.clone(), one.is_connected, numbers(one)))
+            .map(|one| {
+                (
+                    one.name.clone(),
+                    one.address.clone(),
+                    one.is_connected,
+                    numbers(one),
+                )
+            })
             .collect::<Vec<_>>()
     };
-    let expected = |name: &str, is_connected, numbers| (name.to_owned(), "localhost".to_owned(), is_connected, numbers);
+    let expected =
+        |name: &str, is_connected, numbers| (name.to_owned(), "localhost".to_owned(), is_connected, numbers);
     let flood = [10_000 + 21, 0, 1, 10_000 - 15];
     let quiet_one = expected("localhost", true, [2, 1, 0, 0]);
-    assert_eq!(shown(&host.channel), [expected("radar", true, flood), quiet_one.clone()]);
+    assert_eq!(
+        shown(&host.channel),
+        [expected("radar", true, flood), quiet_one.clone()]
+    );
     drop(supplier);
     eventually("the supplier has gone", || {
         shown(&host.channel) == [quiet_one.clone(), expected("radar", false, flood)]
@@ -228,7 +241,9 @@ fn losses_count_for_the_supplier_whose_event_found_no_room() {
     push(&one, 1);
     push(&other, 3);
     drop(release);
-    eventually("all are offered", || host.channel.statistics().undelivered.lost == 3);
+    eventually("all are offered", || {
+        host.channel.statistics().undelivered.lost == 3
+    });
     let suppliers = host.channel.statistics().suppliers;
     let lost: Vec<u64> = suppliers.iter().map(|one| one.lost).collect();
     assert_eq!(lost, [0, 3]);

@@ -153,7 +153,10 @@ fn events_travel_from_a_supplier_through_the_channel_to_a_consumer() {
     drop((subscription, pushes));
     assert_eq!(host.channel.statistics().consumers, []);
     let suppliers = host.channel.statistics().suppliers;
-    let shown: Vec<_> = suppliers.iter().map(|one| (one.is_connected, one.pushed)).collect();
+    let shown: Vec<_> = suppliers
+        .iter()
+        .map(|one| (one.is_connected, one.pushed))
+        .collect();
     assert_eq!(shown, [(false, 5)]);
 }
 

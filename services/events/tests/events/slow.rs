@@ -22,7 +22,7 @@ use crate::{
 
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// A channel that asks often, and waits 20 ms for an answer.
+/// A channel that asks often, and waits as long as by default for an answer.
 fn channel() -> EventChannel {
     let limits = ChannelLimits {
         tolerance: ConsumerTolerance {
@@ -30,7 +30,7 @@ fn channel() -> EventChannel {
             silence: SILENCE,
             ..ConsumerTolerance::default()
         },
-        send_timeout: Duration::from_millis(20),
+        send_timeout: Duration::from_millis(100),
         ..ChannelLimits::default()
     };
     let lanes = EventChannel::builder().lane(Priority::MIN, 1);

@@ -36,7 +36,10 @@ fn every_limit_is_imp_limit_and_changes_nothing() {
     root.bind_new_context(&name("a/b")).unwrap();
     let before = server.service.statistics();
     let refused = root.new_context().unwrap_err();
-    assert_eq!((refused.kind, refused.minor), (Kind::ImpLimit, Minor::NAMING_LIMIT));
+    assert_eq!(
+        (refused.kind, refused.minor),
+        (Kind::ImpLimit, Minor::NAMING_LIMIT)
+    );
     assert_eq!(
         system!(BindNewContextError, root.bind_new_context(&name("c"))),
         Kind::ImpLimit

@@ -72,8 +72,8 @@ struct Update<'a> {
     kept: u32,
 }
 
-/// Updates the entries of these sources. Where they are still in order, as after changes of execution times or
-/// with fewer rates, this costs no search.
+/// Updates the entries of these sources. Where they are still in order, as after changes of execution times
+/// or with fewer rates, this costs no search.
 pub(super) fn update_entries(
     operations: &[Operation],
     solution: &mut Solution,

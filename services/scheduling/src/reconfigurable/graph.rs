@@ -132,8 +132,8 @@ impl Graph {
         self.unresolved = unresolved.map(|(index, _)| index).collect();
     }
 
-    /// Returns the execution time of what follows from an operation. What waits for several counts for each of
-    /// them with an equal part: the lowest of their rates is at most their mean.
+    /// Returns the execution time of what follows from an operation. What waits for several counts for each
+    /// of them with an equal part: the lowest of their rates is at most their mean.
     fn follow_up(&self, operations: &[Operation], operation: u32) -> f64 {
         let followers = self.followers.of_operation(operation).iter();
         let following = followers.map(|&(follower, times)| {

@@ -42,10 +42,10 @@ meet it). Yellow: it has lost events in the last interval; red: its queue is ful
 consumer; refused ones were too long. Events lost and failed are those of all consumers, former ones \
 included; refused subscriptions had filters that were too deep, too long or no filters, or met another limit \
 of the channel. A consumer fails if its last delivery did, or if it does not answer queries. Below the table \
-are the suppliers of other processes that push most, by name or address, with the events that consumers lost \
-because theirs found a queue full (--json has all of them), the scheduler of `serve --schedule` with what it \
-has refused, the reasons, and the gateways that lead to the channel (`punctual events gateway`) or export its \
-events.
+are the suppliers of other processes that push most, by name or address, with the events that consumers \
+lost because theirs found a queue full (--json has all of them), the scheduler of `serve --schedule` with \
+what it has refused, the reasons, and the gateways that lead to the channel (`punctual events gateway`) or \
+export its events.
 
 Keys: q, Esc or Ctrl-C quits, + and - change the interval.
 
@@ -283,7 +283,10 @@ fn pushed_per_second(one: &SupplierStatistics, before: &ChannelStatistics, span:
 /// The suppliers that push most, as sentences, and the number of the others.
 fn suppliers(before: &ChannelStatistics, now: &ChannelStatistics) -> Vec<String> {
     let span = span(before, now);
-    let rated = now.suppliers.iter().map(|one| (pushed_per_second(one, before, span), one));
+    let rated = now
+        .suppliers
+        .iter()
+        .map(|one| (pushed_per_second(one, before, span), one));
     let mut rated: Vec<_> = rated.collect();
     rated.sort_by(|(one_rate, one), (rate, other)| {
         rate.total_cmp(one_rate).then(other.pushed.cmp(&one.pushed))

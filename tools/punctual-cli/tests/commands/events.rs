@@ -71,7 +71,10 @@ fn what_is_sent_is_shown_and_counted() {
         (&5.into(), &0.into())
     );
     let suppliers = object["suppliers"].as_array().unwrap();
-    assert!(suppliers.iter().all(|one| one["is_connected"] == false), "{suppliers:?}");
+    assert!(
+        suppliers.iter().all(|one| one["is_connected"] == false),
+        "{suppliers:?}"
+    );
     let pushed = suppliers.iter().map(|one| one["pushed"].as_u64().unwrap());
     assert_eq!(pushed.sum::<u64>(), 5);
     assert_eq!(channel.end(), 0);

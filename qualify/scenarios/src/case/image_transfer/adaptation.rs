@@ -9,7 +9,7 @@ use punctual_scheduling::reconfigurable::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{client::Download, picture::TILES};
+use super::picture::TILES;
 use crate::error::Error;
 
 /// Seconds in which an image is displayed at the rates of decompression, the slowest first.
@@ -101,21 +101,25 @@ pub(super) struct Progress {
 /// Computes the schedules of a download again, from the same states; returns the processor times, in
 /// microseconds. `before` is called before each computation.
 pub(super) fn repeated(
-    download: Download,
+    deadline: Duration,
+    adapts: bool,
     scale: f64,
     recomputations: &[Recomputation],
     before: impl Fn(),
 ) -> Result<Vec<f64>, Error> {
     let (scheduler, operations) = operations(scale)?;
-    let deadline = Duration::from_secs(download.deadline_s);
     before();
-    let mut adaptation = Adaptation::new(scheduler, &operations, deadline, scale, download.adapts)?;
+    let mut adaptation = Adaptation::new(scheduler, &operations, deadline, scale, adapts)?;
     for one in recomputations.iter().skip(1) {
         before();
         adaptation.examine(one.progress)?;
     }
     let again = adaptation.recomputations.iter();
-    if !again.clone().map(|one| one.choices).eq(recomputations.iter().map(|one| one.choices)) {
+    if !again
+        .clone()
+        .map(|one| one.choices)
+        .eq(recomputations.iter().map(|one| one.choices))
+    {
         return Err("the repetition of a download's computations had other results".into());
     }
     Ok(again.map(|one| one.took_us).collect())
@@ -267,15 +271,11 @@ mod tests {
             let (now, left) = (Duration::from_secs(second.into()), TILES - second);
             adaptation.examine(Progress { now, last: now, left }).unwrap();
         }
-        let download = Download {
-            deadline_s: 50,
-            adapts: true,
-            compresses: true,
-        };
         let mut recomputations = adaptation.recomputations;
         assert!(recomputations.len() > 3, "{recomputations:?}");
         let number = std::cell::Cell::new(0);
-        let repeat = |all: &[Recomputation]| repeated(download, 1.0, all, || number.set(number.get() + 1));
+        let repeat =
+            |all: &[Recomputation]| repeated(deadline, true, 1.0, all, || number.set(number.get() + 1));
         assert_eq!(repeat(&recomputations).unwrap().len(), recomputations.len());
         assert_eq!(number.get(), recomputations.len());
         recomputations[2].choices -= 1;

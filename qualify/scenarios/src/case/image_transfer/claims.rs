@@ -101,13 +101,21 @@ pub(super) fn spent_us(downloaded: &Downloaded) -> u64 {
 
 /// Returns the sum of the medians of their repetitions.
 pub(super) fn repeated_us(downloaded: &Downloaded) -> u64 {
-    let took = downloaded.recomputations.iter().skip(1).map(|one| one.repeated_us);
+    let took = downloaded
+        .recomputations
+        .iter()
+        .skip(1)
+        .map(|one| one.repeated_us);
     took.sum::<f64>().round() as u64
 }
 
 /// The median of the last four recomputations over the first computation.
 pub(super) fn last_over_first(downloaded: &Downloaded) -> Option<f64> {
-    let took: Vec<f64> = downloaded.recomputations.iter().map(|one| one.repeated_us).collect();
+    let took: Vec<f64> = downloaded
+        .recomputations
+        .iter()
+        .map(|one| one.repeated_us)
+        .collect();
     let (first, others) = took.split_first()?;
     let last = &others[others.len().saturating_sub(4)..];
     Some(median(last)? / first)

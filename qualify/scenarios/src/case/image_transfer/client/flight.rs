@@ -53,9 +53,9 @@ const REPETITIONS: usize = 31;
 /// Memory that is written before each repetition: more than the second-level cache has.
 const EVICTING: usize = 4 << 20;
 
-/// Repeats the computations of downloads, which take too little time to be measured once: each finds cold
-/// caches, as in a download, and repetitions of all downloads alternate, so that a disturbance meets all of
-/// them alike. Returns the median processor time of each computation, in microseconds.
+/// Repeats the computations of downloads, which take too little time to be measured once: none finds its data
+/// in the first two levels of caches, and repetitions of all downloads alternate, so that a disturbance meets
+/// all of them alike. Returns the median processor time of each computation, in microseconds.
 pub(super) fn repeat(
     downloads: Vec<(Download, Vec<Recomputation>)>,
     scale: f64,
@@ -65,15 +65,22 @@ pub(super) fn repeat(
         let memory = RefCell::new(vec![0u8; EVICTING]);
         let evict = || {
             let mut memory = memory.borrow_mut();
-            memory.iter_mut().step_by(64).for_each(|octet| *octet = octet.wrapping_add(1));
+            memory
+                .iter_mut()
+                .step_by(64)
+                .for_each(|octet| *octet = octet.wrapping_add(1));
             std::hint::black_box(&mut memory[..]);
         };
         let times = |all: &Vec<Recomputation>| vec![Vec::with_capacity(REPETITIONS); all.len()];
         let mut times: Vec<Vec<Vec<f64>>> = downloads.iter().map(|(_, all)| times(all)).collect();
         for _ in 0..REPETITIONS {
             for ((download, recomputations), times) in downloads.iter().zip(&mut times) {
-                let took = adaptation::repeated(*download, scale, recomputations, evict)?;
-                times.iter_mut().zip(took).for_each(|(times, took)| times.push(took));
+                let deadline = Duration::from_secs(download.deadline_s);
+                let took = adaptation::repeated(deadline, download.adapts, scale, recomputations, evict)?;
+                times
+                    .iter_mut()
+                    .zip(took)
+                    .for_each(|(times, took)| times.push(took));
             }
         }
         let medians = |times: Vec<Vec<f64>>| times.iter().filter_map(|times| median(times)).collect();
