@@ -38,7 +38,7 @@ impl Names {
 
     fn stop(self) -> Result<(), Box<dyn Error>> {
         let bindings = self.service.statistics().bindings;
-        println!("the naming service stops with {bindings} bindings");
+        println!("the naming service stops; bindings: {bindings}");
         Ok(self.orb.shutdown_and_wait()?)
     }
 }
@@ -75,7 +75,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("after the restart: {} °C", boiler.celsius()?);
 
     root.unbind("plant/boiler.celsius")?;
-    root.destroy("plant")?;
     names.stop()?;
     Ok(fs::remove_file(file)?)
 }

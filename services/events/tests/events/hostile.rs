@@ -230,6 +230,14 @@ fn losses_count_for_the_supplier_whose_event_found_no_room() {
             let _ = released.lock().unwrap().recv();
         })
         .unwrap();
+    // For this one, the supplier's thread leaves the other lane's consumer to that lane's thread.
+    let _above = host
+        .channel
+        .subscribe_to(Filter::event(TRACK))
+        .priority(Priority::MAX)
+        .queue(16, Overflow::DropNewest)
+        .each(|_| {})
+        .unwrap();
     let channel = remote(&orb, &host);
     let [one, other] = [(); 2].map(|()| channel.supplier(&[]).unwrap());
     let push = |supplier: &RemoteSupplier, number| {
