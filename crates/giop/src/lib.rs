@@ -87,7 +87,7 @@ pub use message::{
 };
 pub use message_type::MessageType;
 pub use name::{Name, NameComponent, NameError, NameNotFound, NotFoundReason};
-pub use peer::Peer;
+pub use peer::{Peer, is_loopback};
 pub use policy::PolicyValue;
 pub use profile::{IiopProfile, Profile, decode_multiple_components, encode_multiple_components};
 pub use profile_tag::{

@@ -48,3 +48,16 @@ impl fmt::Display for Peer {
         }
     }
 }
+
+/// Returns whether the host of an address is the loopback interface of the host that reads it: `localhost`,
+/// or a numeric loopback address.
+///
+/// ```
+/// use punctual_giop::is_loopback;
+///
+/// assert!(["localhost", "127.0.0.1", "::1"].into_iter().all(is_loopback));
+/// assert!(!is_loopback("192.0.2.1") && !is_loopback("host.example"));
+/// ```
+pub fn is_loopback(host: &str) -> bool {
+    host == "localhost" || host.parse().is_ok_and(|host: IpAddr| host.is_loopback())
+}

@@ -7,7 +7,7 @@ use punctual::rtscheduling::Time;
 use punctual_dispatch::now;
 use punctual_os::PiMutex;
 
-use crate::{pool, rtec::rtec_event_comm::Event};
+use crate::{filter::Stimulus, pool, rtec::rtec_event_comm::Event, suppliers::Supplier};
 
 /// Maximum number of entries.
 const CAPACITY: usize = 256;
@@ -29,6 +29,7 @@ pub(crate) struct Entry<R> {
     pub(crate) event: Arc<Event>,
     pub(crate) routes: Arc<R>,
     pub(crate) arrived: Time,
+    pub(crate) supplier: Option<Arc<Supplier>>,
 }
 
 struct State<R> {
@@ -88,11 +89,12 @@ impl<R> Backlog<R> {
     /// Adds an event with routes of this generation, unless there is something else to do.
     pub(crate) fn append(
         &self,
-        event: &Arc<Event>,
+        stimulus: Stimulus<'_>,
         routes: &Arc<R>,
         generation: u64,
         is_highest: bool,
     ) -> Appended {
+        let Stimulus { event, supplier, .. } = stimulus;
         let mut state = self.state.lock();
         if state.generation != generation {
             return Appended::Superseded;
@@ -118,6 +120,7 @@ impl<R> Backlog<R> {
             event: Arc::clone(event),
             routes: Arc::clone(routes),
             arrived: now(),
+            supplier: supplier.cloned(),
         });
         match std::mem::replace(&mut state.is_scheduled, true) {
             true => Appended::Waits,
@@ -180,6 +183,14 @@ mod tests {
         Arc::new(event)
     }
 
+    fn pushed(event: &Arc<Event>) -> Stimulus<'_> {
+        Stimulus {
+            event,
+            timer: None,
+            supplier: None,
+        }
+    }
+
     fn routes() -> Arc<u8> {
         Arc::new(0)
     }
@@ -187,7 +198,7 @@ mod tests {
     #[test]
     fn the_highest_lane_waits_only_behind_what_waits() {
         let (backlog, routes) = (Backlog::new(0, 100), routes());
-        let append = |is_highest| backlog.append(&event(1), &routes, 0, is_highest);
+        let append = |is_highest| backlog.append(pushed(&event(1)), &routes, 0, is_highest);
         assert_eq!(append(true), Appended::Highest);
         assert_eq!(append(false), Appended::Schedule);
         assert_eq!(append(true), Appended::Waits);
@@ -203,7 +214,7 @@ mod tests {
     #[test]
     fn entries_octets_and_changes_of_the_routes_are_bounded() {
         let (backlog, first) = (Backlog::new(0, 1_000), routes());
-        let appended = |octets, routes: &Arc<u8>| backlog.append(&event(octets), routes, 0, false);
+        let appended = |octets, routes: &Arc<u8>| backlog.append(pushed(&event(octets)), routes, 0, false);
         // A larger event than all may have enters an empty one.
         assert_eq!(appended(2_000, &first), Appended::Schedule);
         assert_eq!(appended(1, &first), Appended::Full);

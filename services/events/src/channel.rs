@@ -36,6 +36,7 @@ use crate::{
     schedule::FollowedSchedule,
     settings::QueueSettings,
     statistics::RefusalCounters,
+    suppliers::{Supplier, Suppliers},
     time,
     timers::{TimeoutSource, Timers},
 };
@@ -88,10 +89,10 @@ pub(crate) struct Counters {
     timeouts: AtomicU64,
     disconnected: AtomicU64,
     last_disconnected: PiMutex<Option<ConsumerStatistics>>,
-    suppliers: AtomicU64,
     /// Sums over all consumers.
     totals: Arc<UndeliveredCounters>,
     pub(crate) refusals: RefusalCounters,
+    pub(crate) suppliers: Suppliers,
 }
 
 impl EventChannel {
@@ -219,6 +220,15 @@ impl Core {
         self: &Arc<Self>,
         fill: impl FnOnce(&mut Event) -> Result<(), EventError>,
     ) -> Result<usize, EventError> {
+        self.push_of(None, fill)
+    }
+
+    /// Like [`push`](Self::push), for a supplier of another process.
+    fn push_of(
+        self: &Arc<Self>,
+        supplier: Option<&Arc<Supplier>>,
+        fill: impl FnOnce(&mut Event) -> Result<(), EventError>,
+    ) -> Result<usize, EventError> {
         let event = self.admit(|event, received| {
             fill(event)?;
             event.header.ec_recv_time = received;
@@ -227,12 +237,17 @@ impl Core {
         if let Some(seen) = self.federation.seen() {
             seen.known(&event, Origin::Supplier);
         }
-        Ok(self.route(&event))
+        Ok(self.route(&event, supplier))
     }
 
-    /// Routes a copy of a received event, with this `ttl`.
-    pub(crate) fn push_view(self: &Arc<Self>, view: &EventView<'_>, ttl: i32) -> Result<usize, EventError> {
-        self.push(|event| {
+    /// Routes a copy of an event that a supplier has sent, with this `ttl`.
+    pub(crate) fn push_view(
+        self: &Arc<Self>,
+        supplier: &Arc<Supplier>,
+        view: &EventView<'_>,
+        ttl: i32,
+    ) -> Result<usize, EventError> {
+        self.push_of(Some(supplier), |event| {
             copy_view(event, view, ttl);
             Ok(())
         })
@@ -253,7 +268,7 @@ impl Core {
         })?;
         Ok(match self.remember_events().known(&event, Origin::Gateway) {
             None => {
-                self.route(&event);
+                self.route(&event, None);
                 Imported::Passed
             }
             Some(Origin::Gateway) => Imported::Repeated,
@@ -408,13 +423,6 @@ impl Core {
         self.counters.refused.fetch_add(1, Relaxed);
     }
 
-    pub(crate) fn count_supplier(&self, connected: bool) {
-        match connected {
-            true => self.counters.suppliers.fetch_add(1, Relaxed),
-            false => self.counters.suppliers.fetch_sub(1, Relaxed),
-        };
-    }
-
     pub(crate) fn is_destroyed(&self) -> bool {
         self.is_destroyed.load(Relaxed)
     }
@@ -467,7 +475,7 @@ impl Core {
             last_disconnected: self.counters.last_disconnected.lock().clone(),
             undelivered: self.counters.totals.get(),
             refusals: self.counters.refusals.numbers(),
-            suppliers: self.counters.suppliers.load(Relaxed),
+            suppliers: self.counters.suppliers.statistics(),
             observers: self.observers.number() as u64,
             consumers,
             gateways,
@@ -514,7 +522,12 @@ impl TimeoutSource for Core {
         let Ok(event) = filled;
         self.counters.timeouts.fetch_add(1, Relaxed);
         let timer = Some(node);
-        self.offer(consumer, Stimulus { event: &event, timer });
+        let stimulus = Stimulus {
+            event: &event,
+            timer,
+            supplier: None,
+        };
+        self.offer(consumer, stimulus);
     }
 }
 

@@ -24,6 +24,7 @@ use crate::{
     filter::{FilterTree, Stimulus},
     gateway,
     rtec::rtec_event_comm::Event,
+    suppliers::Supplier,
 };
 
 use queue::{Queue, Size};
@@ -155,6 +156,17 @@ struct Counters {
     sets: AtomicU64,
     undelivered: UndeliveredCounters,
     late: AtomicU64,
+}
+
+/// Circumstances of the arrival of a set.
+#[derive(Clone, Copy)]
+struct Arrival<'a> {
+    /// Time that counts for deadlines; `None`: the present.
+    arrived: Option<Time>,
+    /// Whether the thread waits for room under [`Overflow::Block`].
+    may_wait: bool,
+    /// Supplier of another process that has pushed the last event of the set.
+    supplier: Option<&'a Arc<Supplier>>,
 }
 
 /// Fate of an event that was offered to a consumer.
@@ -321,11 +333,16 @@ impl Consumer {
         let mut passed = std::mem::take(&mut state.passed);
         let passes = state.tree.pass(stimulus, &mut passed);
         let forgotten = state.tree.hold_at_most(self.qos.octets);
-        self.count_lost(&mut state, forgotten);
+        let arrival = Arrival {
+            arrived,
+            may_wait: stimulus.timer.is_none(),
+            supplier: stimulus.supplier,
+        };
+        self.count_lost(&mut state, forgotten, arrival.supplier);
         let mut offered = Offered::Ignored;
         if passes {
             state.rearm();
-            offered = self.enqueue(&mut state, &mut passed, arrived, stimulus.timer.is_none());
+            offered = self.enqueue(&mut state, &mut passed, arrival);
         }
         passed.clear();
         state.passed = passed;
@@ -343,18 +360,27 @@ impl Consumer {
         }
         let mut passed = std::mem::take(&mut state.passed);
         passed.extend(events);
-        let offered = self.enqueue(&mut state, &mut passed, None, true);
+        let arrival = Arrival {
+            arrived: None,
+            may_wait: true,
+            supplier: None,
+        };
+        let offered = self.enqueue(&mut state, &mut passed, arrival);
         passed.clear();
         state.passed = passed;
         offered
     }
 
-    fn count_lost(&self, state: &mut State, events: usize) {
+    /// Counts events that this consumer has lost, also for the supplier whose event is the cause.
+    fn count_lost(&self, state: &mut State, events: usize, supplier: Option<&Arc<Supplier>>) {
         let events = events as u64;
         if events > 0 {
             self.counters.undelivered.lost.fetch_add(events, Relaxed);
             self.totals.lost.fetch_add(events, Relaxed);
             state.lost += events;
+            if let Some(supplier) = supplier {
+                supplier.count_lost(events);
+            }
         }
     }
 
@@ -362,16 +388,20 @@ impl Consumer {
         &self,
         state: &mut PiMutexGuard<'_, State>,
         passed: &mut Vec<Arc<Event>>,
-        arrived: Option<Time>,
-        may_wait: bool,
+        arrival: Arrival<'_>,
     ) -> Offered {
+        let Arrival {
+            arrived,
+            may_wait,
+            supplier,
+        } = arrival;
         let size = Size::of(passed);
         let mut replaces = false;
         if !state.queue.fits(size) {
             match self.qos.overflow {
                 Overflow::DropOldest => {
                     let oldest = state.queue.make_room(size);
-                    self.count_lost(state, oldest);
+                    self.count_lost(state, oldest, supplier);
                     replaces = oldest > 0 && self.is_timed();
                 }
                 Overflow::Block(timeout) if may_wait => {
@@ -382,13 +412,13 @@ impl Consumer {
                 }
                 Overflow::Block(_) | Overflow::DropNewest => {}
                 Overflow::Disconnect => {
-                    self.count_lost(state, size.events);
+                    self.count_lost(state, size.events, supplier);
                     return Offered::Disconnect;
                 }
             }
         }
         if !state.is_connected || !state.queue.fits(size) {
-            self.count_lost(state, size.events);
+            self.count_lost(state, size.events, supplier);
             return Offered::Lost;
         }
         self.counters.queued.fetch_add(size.events as u64, Relaxed);
@@ -556,7 +586,7 @@ impl Consumer {
         let mut state = self.state.lock();
         if counts {
             let waiting = state.queue.len() + state.tree.number_held();
-            self.count_lost(&mut state, waiting);
+            self.count_lost(&mut state, waiting, None);
         }
         state.queue.clear();
         state.tree.forget();

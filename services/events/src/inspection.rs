@@ -9,11 +9,12 @@ use punctual::{Poa, Priority, SchedulerState, SchedulerStatistics, SystemExcepti
 
 use crate::{
     ChannelStatistics, ConsumerStatistics, EventChannel, EventError, GatewayStatistics, Refusals,
-    Undelivered,
+    SupplierStatistics, Undelivered,
     channel::Core,
     error::gone,
     wire::punctual_events::{
         self as wire, ChannelState, ConsumerState, GatewayState, Inspection, InspectionRef, RefusalState,
+        SupplierState,
     },
 };
 
@@ -162,10 +163,10 @@ impl From<ChannelStatistics> for ChannelState {
             cancelled: all.undelivered.cancelled,
             lost_at_consumer: all.undelivered.lost_at_consumer,
             refusals: all.refusals.into(),
-            suppliers: all.suppliers,
             observers: all.observers,
             consumers: all.consumers.into_iter().map(ConsumerState::from).collect(),
             gateways: all.gateways.into_iter().map(GatewayState::from).collect(),
+            suppliers: all.suppliers.into_iter().map(SupplierState::from).collect(),
         }
     }
 }
@@ -193,7 +194,6 @@ impl From<ChannelState> for ChannelStatistics {
                 lost_at_consumer: state.lost_at_consumer,
             },
             refusals: state.refusals.into(),
-            suppliers: state.suppliers,
             observers: state.observers,
             consumers: state
                 .consumers
@@ -201,6 +201,11 @@ impl From<ChannelState> for ChannelStatistics {
                 .map(ConsumerStatistics::from)
                 .collect(),
             gateways: state.gateways.into_iter().map(GatewayStatistics::from).collect(),
+            suppliers: state
+                .suppliers
+                .into_iter()
+                .map(SupplierStatistics::from)
+                .collect(),
         }
     }
 }
@@ -235,6 +240,56 @@ impl From<RefusalState> for Refusals {
             length,
             malformed,
             limit,
+        }
+    }
+}
+
+impl From<SupplierStatistics> for SupplierState {
+    fn from(one: SupplierStatistics) -> Self {
+        let SupplierStatistics {
+            id,
+            name,
+            address,
+            is_connected,
+            pushed,
+            unmatched,
+            refused,
+            lost,
+        } = one;
+        Self {
+            id,
+            name,
+            address,
+            is_connected,
+            pushed,
+            unmatched,
+            refused,
+            lost,
+        }
+    }
+}
+
+impl From<SupplierState> for SupplierStatistics {
+    fn from(state: SupplierState) -> Self {
+        let SupplierState {
+            id,
+            name,
+            address,
+            is_connected,
+            pushed,
+            unmatched,
+            refused,
+            lost,
+        } = state;
+        Self {
+            id,
+            name,
+            address,
+            is_connected,
+            pushed,
+            unmatched,
+            refused,
+            lost,
         }
     }
 }

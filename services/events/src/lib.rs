@@ -30,7 +30,7 @@
 //! | How are dead consumers found? | `liveness.rs` |
 //! | What do programs call? | `topic.rs`, `publisher.rs`, `subscription.rs`, for schedules `following.rs` |
 //! | How do events pass from channel to channel? | `gateway/`, over UDP and multicast `gateway/datagram/`; loops `identity.rs`, queue of a gateway `outbox.rs`, as objects `servants/federation.rs` |
-//! | How do other processes take part? | `servants.rs`; as a client `remote.rs`, with a queue `remote/queue.rs`; observers `observers.rs`; counters `inspection.rs` |
+//! | How do other processes take part? | `servants.rs`; as a client `remote.rs`, with a queue `remote/queue.rs`; observers `observers.rs`; counters `inspection.rs`, of suppliers `suppliers.rs` |
 
 mod backlog;
 mod channel;
@@ -55,6 +55,7 @@ mod servants;
 mod settings;
 mod statistics;
 mod subscription;
+mod suppliers;
 pub mod time;
 mod timers;
 mod topic;
@@ -87,6 +88,6 @@ pub use remote::{RemoteChannel, RemoteSubscription, RemoteSubscriptionBuilder, R
 pub use rtec::rtec_event_comm::EventView;
 pub use servants::Served;
 pub use settings::{Dispatching, Lane, Overflow};
-pub use statistics::{ChannelStatistics, ConsumerStatistics, Refusals, Undelivered};
+pub use statistics::{ChannelStatistics, ConsumerStatistics, Refusals, SupplierStatistics, Undelivered};
 pub use subscription::{Content, Events, Receiver, Subscription, SubscriptionBuilder, Values};
 pub use topic::{Encoding, Topic};

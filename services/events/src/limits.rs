@@ -19,6 +19,9 @@ use crate::FilterLimits;
 pub struct ChannelLimits {
     /// Maximum number of consumers, and of suppliers; default 1,024.
     pub consumers: usize,
+    /// Maximum number of suppliers of other processes that [statistics](crate::ChannelStatistics::suppliers)
+    /// show after they have gone, those that pushed most; default 64.
+    pub former_suppliers: usize,
     /// Maximum number of observers; default 16.
     pub observers: usize,
     /// Maximum length of the queue of a consumer, in events; default 65,536.
@@ -97,6 +100,7 @@ impl Default for ChannelLimits {
     fn default() -> Self {
         Self {
             consumers: 1_024,
+            former_suppliers: 64,
             observers: 16,
             queue: 65_536,
             payload: 1 << 20,

@@ -17,7 +17,7 @@ use self::queue::Queue;
 use crate::{
     ConsumerStatistics, EventError, Filter, Overflow,
     error::gone,
-    rtec::punctual_events::{NamedSupplierRef, QueuedConsumer, QueuedConsumerRef},
+    rtec::punctual_events::{NamedConsumerRef, NamedSupplierRef, QueuedConsumer, QueuedConsumerRef},
     rtec::rtec_event_channel_admin::{
         ConsumerQos, EventChannelRef, ProxyPushConsumerRef, ProxyPushSupplierRef, Publication, SupplierQos,
     },
@@ -405,6 +405,17 @@ impl RemoteSupplier {
     /// They could not be sent.
     pub fn push(&self, events: &[Event]) -> Result<(), SystemException> {
         self.proxy.push(events)
+    }
+
+    /// Sets the name that the channel's [statistics](crate::ChannelStatistics::suppliers) show. The first name
+    /// stays.
+    ///
+    /// # Errors
+    /// The name is empty or has more than 256 octets, or the call fails: a channel of another vendor knows no
+    /// names.
+    pub fn set_name(&self, name: &str) -> Result<(), EventError> {
+        let proxy = NamedConsumerRef::from_object(self.proxy.as_object().clone());
+        Ok(proxy.set_name(name)?)
     }
 
     /// Waits until the channel has received the events that were pushed before.

@@ -36,8 +36,8 @@ pub struct ChannelStatistics {
     pub undelivered: Undelivered,
     /// Subscriptions and other connections that were refused.
     pub refusals: Refusals,
-    /// Number of suppliers that are connected through the ORB.
-    pub suppliers: u64,
+    /// Suppliers that push through the ORB, and [some](crate::ChannelLimits::former_suppliers) that did.
+    pub suppliers: Vec<SupplierStatistics>,
     /// Number of observers.
     pub observers: u64,
     /// All connected consumers, from the highest priority to the lowest.
@@ -120,6 +120,29 @@ impl RefusalCounters {
             limit: self.limit.load(Relaxed),
         }
     }
+}
+
+/// Counters of a supplier of another process.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct SupplierStatistics {
+    /// Number of the supplier in its channel.
+    pub id: u64,
+    /// Its [name](crate::RemoteSupplier::set_name); without one, its address. Anybody may state any name.
+    pub name: String,
+    /// Address of the object with which it has connected; if it has stated none, that of the host from which
+    /// its first request came.
+    pub address: String,
+    /// Whether it is connected.
+    pub is_connected: bool,
+    /// Number of events that it has pushed.
+    pub pushed: u64,
+    /// Number of these that no consumer subscribes to.
+    pub unmatched: u64,
+    /// Number of these that were refused, as in [`ChannelStatistics::refused`].
+    pub refused: u64,
+    /// Number of events that consumers have lost because one of this supplier found their queues full: that
+    /// one, or under [`Overflow::DropOldest`](crate::Overflow::DropOldest) older ones, whoever pushed them.
+    pub lost: u64,
 }
 
 /// Counters of a consumer. `queued` events end in `delivered`, `failed` or `lost`, or are `waiting`.

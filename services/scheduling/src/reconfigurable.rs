@@ -350,8 +350,8 @@ impl ReconfigurableScheduler {
                 solution.contradictory.remove(changed);
             }
         }
-        let weighted = solution.graph.update_weights(&self.operations);
-        admission::update_entries(&self.operations, solution, self.strategy, &weighted);
+        let updated = solution.graph.update_follow_up(&self.operations);
+        admission::update_entries(&self.operations, solution, self.strategy, &updated);
         self.admit(solution);
         let sources = solution.graph.sources.iter().copied();
         let moved = sources.filter(|source| before[*source as usize] != solution.admitted[*source as usize]);

@@ -6,6 +6,7 @@ mod connection;
 #[path = "../../../../fuzz/corpus.rs"]
 mod corpus;
 mod describe;
+mod fuzzed_names;
 mod fuzzed_references;
 mod golden;
 mod invocation_policies;

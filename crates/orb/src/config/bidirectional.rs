@@ -1,7 +1,7 @@
 //! Rules for bidirectional connections: permitted peers and the addresses they may claim. Source: CORBA 3.3
 //! part 2, 9.8.
 
-use punctual_giop::{ListenPoint, TAG_INTERNET_IOP};
+use punctual_giop::{ListenPoint, TAG_INTERNET_IOP, is_loopback};
 use punctual_lane::Acceptors;
 use punctual_transport::Peer;
 
@@ -63,12 +63,7 @@ fn is_of(peer: Peer, host: &str) -> bool {
         Peer::Network(peer) => host
             .parse()
             .is_ok_and(|host: std::net::IpAddr| host.to_canonical() == peer.to_canonical()),
-        Peer::Loopback | Peer::SameHost { .. } => {
-            host == "localhost"
-                || host
-                    .parse()
-                    .is_ok_and(|host: std::net::IpAddr| host.is_loopback())
-        }
+        Peer::Loopback | Peer::SameHost { .. } => is_loopback(host),
         _ => false,
     }
 }
@@ -96,7 +91,7 @@ pub(crate) fn listen_points(lane: &Acceptors) -> Vec<ListenPoint> {
 /// Returns whether a peer can reach none of these addresses: it is on another host, and they are of the
 /// loopback interface.
 pub(crate) fn are_out_of_reach(points: &[ListenPoint], peer: Peer) -> bool {
-    matches!(peer, Peer::Network(_)) && points.iter().all(|point| is_of(Peer::Loopback, &point.host))
+    matches!(peer, Peer::Network(_)) && points.iter().all(|point| is_loopback(&point.host))
 }
 
 /// Inverse of [`address`].

@@ -3,7 +3,7 @@
 
 use std::{
     borrow::Cow,
-    fs::{self, File},
+    fs::File,
     io::{self, ErrorKind, Read},
     sync::Arc,
     time::Instant,
@@ -19,6 +19,7 @@ use punctual_stub::{
     rt::{OperationError, Phase, Upcall},
 };
 use punctual_types::{Completion, Detail, Minor, SystemException, SystemExceptionKind};
+use rustix::fs::{Mode, OFlags};
 
 use crate::{
     ResolveError,
@@ -163,15 +164,27 @@ impl OperationError for NotResolved {
     }
 }
 
-/// Returns the text of a file, of which the first MiB is read. Pipes and devices could block.
+/// Returns the text of a regular file of bounded size.
 fn text_of_file(path: &str) -> Result<String, ResolveError> {
-    let mut text = String::new();
-    let read = fs::metadata(path).and_then(|found| match found.is_file() {
-        true => File::open(path)?.take(MAX_FILE).read_to_string(&mut text),
-        false => Err(io::Error::new(ErrorKind::InvalidInput, "it is no regular file")),
-    });
-    match read {
-        Ok(_) => Ok(text),
+    let read = || {
+        // Neither opening a pipe nor reading from a device may block, whatever takes the place of the file
+        // meanwhile: the open file is examined.
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+        let found = file.metadata()?;
+        let refused = |why| Err(io::Error::new(ErrorKind::InvalidInput, why));
+        if !found.is_file() {
+            return refused("it is no regular file");
+        }
+        if found.len() > MAX_FILE {
+            return refused("it has more than 1 MiB, and a reference has less");
+        }
+        let mut text = String::new();
+        file.take(MAX_FILE).read_to_string(&mut text)?;
+        Ok(text)
+    };
+    match read() {
+        Ok(text) => Ok(text),
         Err(source) => Err(ResolveError::File {
             path: path.to_owned(),
             source,

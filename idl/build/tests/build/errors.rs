@@ -200,9 +200,10 @@ fn circular_types_are_value_types() {
     assert_eq!(compiled.value_types, ["Lab::Node", "Lab::Leaf", "Lab::Other"]);
     assert_eq!(compiled.rust.matches("const CIRCULAR: bool = true;").count(), 2);
     let folder = Folder::new("circular");
-    folder.write("lab.idl", "struct Sample { long x; };");
-    let builder = configure().circular("Lab::Sample").out_dir(&*folder.0);
-    let error = builder.compile(&[folder.path("lab.idl")]).unwrap_err();
+    let file = folder.join("lab.idl");
+    fs::write(&file, "struct Sample { long x; };").unwrap();
+    let builder = configure().circular("Lab::Sample").out_dir(&*folder);
+    let error = builder.compile(&[file]).unwrap_err();
     shows(
         &error.to_string(),
         &["`circular(\"Lab::Sample\")`", "no value type"],

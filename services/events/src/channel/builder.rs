@@ -15,6 +15,7 @@ use crate::{
     observers::Observers,
     pool::EventPool,
     settings::QueueSettings,
+    suppliers::Suppliers,
     timers::Timers,
 };
 
@@ -138,6 +139,7 @@ impl ChannelBuilder {
             None => timer,
         };
         let threads = Threads::start(&self.name, self.dispatching, &self.limits, self.mapping)?;
+        let suppliers = Suppliers::new(self.limits.former_suppliers);
         let core = Core {
             observers: Observers::new(
                 self.limits.observers,
@@ -160,7 +162,10 @@ impl ChannelBuilder {
             schedule: Default::default(),
             is_destroyed: AtomicBool::new(false),
             built: Instant::now(),
-            counters: Counters::default(),
+            counters: Counters {
+                suppliers,
+                ..Counters::default()
+            },
         };
         Ok(EventChannel { core: Arc::new(core) })
     }

@@ -17,6 +17,7 @@ use crate::{
     filter::Stimulus,
     routes::{LaneBacklog, Ranks, Routes, Subscriptions},
     rtec::rtec_event_comm::{Event, EventView},
+    suppliers::Supplier,
 };
 
 /// Before the arrival of any event: the oldest one is meant.
@@ -33,18 +34,24 @@ impl Core {
 
     /// Offers the event to consumers of the highest lane, and leaves those of the others to the threads of
     /// their lanes, as far as they permit it.
-    pub(super) fn route(self: &Arc<Self>, event: &Arc<Event>) -> usize {
+    pub(super) fn route(self: &Arc<Self>, event: &Arc<Event>, supplier: Option<&Arc<Supplier>>) -> usize {
+        let stimulus = Stimulus {
+            event,
+            timer: None,
+            supplier,
+        };
         self.counters.received.fetch_add(1, Relaxed);
         let routes = Arc::clone(&self.routes.lock());
-        let (mut reached, mut is_highest) = (0, true);
+        let (mut reached, mut is_matched, mut is_highest) = (0, false, true);
         // Whether threads of higher lanes have something to deliver.
         let mut is_awaited = false;
         for mut lane in routes.lanes(EventType(event.header.r#type)) {
             if let Some(backlog) = lane.backlog
                 && lane.deferrable.len() > 0
-                && self.defer(event, &routes, backlog, is_highest)
+                && self.defer(stimulus, &routes, backlog, is_highest)
             {
                 reached += lane.deferrable.len();
+                is_matched = true;
                 lane.deferrable = Ranks::default();
             }
             is_highest = false;
@@ -55,14 +62,19 @@ impl Core {
                 is_awaited = false;
             }
             for consumer in lane.deferrable.chain(lane.direct) {
-                if self.offer(consumer, Stimulus { event, timer: None }) {
+                let offered = consumer.offer(stimulus, None, &self.limits);
+                is_matched |= offered != Offered::Ignored;
+                if self.complete(consumer, offered) {
                     reached += 1;
                     is_awaited = true;
                 }
             }
         }
-        if reached == 0 {
+        if !is_matched {
             self.counters.unmatched.fetch_add(1, Relaxed);
+            if let Some(supplier) = supplier {
+                supplier.count_unmatched();
+            }
         }
         reached
     }
@@ -71,13 +83,13 @@ impl Core {
     /// number of the lane's consumers, unless the backlog is full: then this thread helps.
     fn defer(
         self: &Arc<Self>,
-        event: &Arc<Event>,
+        stimulus: Stimulus<'_>,
         routes: &Arc<Routes>,
         backlog: &LaneBacklog,
         is_highest: bool,
     ) -> bool {
         loop {
-            match backlog.append(event, routes, routes.generation(), is_highest) {
+            match backlog.append(stimulus, routes, routes.generation(), is_highest) {
                 Appended::Waits => return true,
                 Appended::Schedule => {
                     let channel: Weak<Self> = Arc::downgrade(self);
@@ -113,10 +125,14 @@ impl Core {
         exceeding: &mut Vec<Arc<Consumer>>,
     ) -> bool {
         backlog.offer_next(|entry| {
-            let (event, arrived) = (&entry.event, Some(entry.arrived));
-            let event_type = EventType(event.header.r#type);
+            let stimulus = Stimulus {
+                event: &entry.event,
+                timer: None,
+                supplier: entry.supplier.as_ref(),
+            };
+            let event_type = EventType(entry.event.header.r#type);
             for consumer in entry.routes.deferrable(event_type, backlog.level()) {
-                match consumer.offer(Stimulus { event, timer: None }, arrived, &self.limits) {
+                match consumer.offer(stimulus, Some(entry.arrived), &self.limits) {
                     Offered::Ignored | Offered::Lost | Offered::Queued => {}
                     Offered::Replaced => self.threads.reschedule(consumer),
                     Offered::Schedule => self.schedule(consumer),
@@ -134,10 +150,10 @@ impl Core {
         consumer.suspend(suspended);
     }
 
-    /// Offers an event to a consumer; returns whether it was queued.
-    pub(crate) fn offer(self: &Arc<Self>, consumer: &Arc<Consumer>, stimulus: Stimulus<'_>) -> bool {
+    /// Offers a timeout to a consumer.
+    pub(super) fn offer(self: &Arc<Self>, consumer: &Arc<Consumer>, stimulus: Stimulus<'_>) {
         let offered = consumer.offer(stimulus, None, &self.limits);
-        self.complete(consumer, offered)
+        self.complete(consumer, offered);
     }
 
     /// Queues copies of events that a channel of another process has sent to a consumer, as one set.

@@ -34,7 +34,12 @@ fn pass(tree: &mut FilterTree, (event_type, source): (i32, i32), timer: Option<u
     event.header.source = source;
     let event = Arc::new(event);
     let mut out = Vec::new();
-    let passes = tree.pass(Stimulus { event: &event, timer }, &mut out);
+    let stimulus = Stimulus {
+        event: &event,
+        timer,
+        supplier: None,
+    };
+    let passes = tree.pass(stimulus, &mut out);
     assert_eq!(passes, !out.is_empty(), "what passes is not empty");
     out.iter()
         .map(|event| (event.header.r#type, event.header.source))

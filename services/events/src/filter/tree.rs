@@ -7,6 +7,7 @@ use crate::{
     filter::{Bits, Group, Item, Timeout},
     pool::octets,
     rtec::rtec_event_comm::{Event, EventHeader},
+    suppliers::Supplier,
 };
 
 /// A filter with its state: the events that conjunctions hold. Its depth has been checked.
@@ -48,6 +49,8 @@ pub(crate) struct Stimulus<'e> {
     pub(crate) event: &'e Arc<Event>,
     /// Element whose timeout this is; `None`: an event of a supplier.
     pub(crate) timer: Option<usize>,
+    /// Supplier of another process that has pushed it.
+    pub(crate) supplier: Option<&'e Arc<Supplier>>,
 }
 
 impl FilterTree {

@@ -3,11 +3,11 @@
 mod acknowledged;
 mod counters;
 mod datagram;
+mod export_inlet;
 mod forward;
 mod import;
 mod inlet;
 mod numbering;
-mod own;
 mod set;
 mod worker;
 
@@ -17,8 +17,8 @@ pub use acknowledged::Acknowledged;
 pub use counters::GatewayStatistics;
 pub(crate) use counters::{Counters, Imported};
 pub use datagram::{DatagramLimits, Datagrams};
+pub use export_inlet::{OwnInlet, Sent};
 pub use numbering::Numbering;
-pub use own::{OwnInlet, Sent};
 pub use set::{decode_set, encode_set};
 
 use crate::{EventError, RemoteSubscription, Subscription};

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, UdpSocket};
 
 use punctual::ObjectRef;
-use punctual_giop::{IiopProfile, TAG_INTERNET_IOP};
+use punctual_giop::{IiopProfile, TAG_INTERNET_IOP, is_loopback};
 use punctual_os::Notice;
 
 /// Reports once per process that a channel on another host cannot call a consumer, whose only addresses are
@@ -28,17 +28,16 @@ fn hosts(object: &ObjectRef) -> Vec<String> {
 }
 
 fn is_out_of_reach(channel: &[String], consumer: &[String]) -> bool {
-    let is_loopback = |host: &String| {
-        let ip = host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
-        ip || host == "localhost"
-    };
     // An address of this host can be bound.
     let is_elsewhere = |host: &String| {
         let ip = host.parse::<IpAddr>();
         ip.is_ok_and(|ip| UdpSocket::bind((ip, 0)).is_err())
     };
     let (no_channel, no_consumer) = (channel.is_empty(), consumer.is_empty());
-    !no_channel && !no_consumer && consumer.iter().all(is_loopback) && channel.iter().all(is_elsewhere)
+    !no_channel
+        && !no_consumer
+        && consumer.iter().all(|host| is_loopback(host))
+        && channel.iter().all(is_elsewhere)
 }
 
 #[cfg(test)]

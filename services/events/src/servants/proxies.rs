@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use punctual::{Interface, ObjectRef, SystemException};
+use punctual::{Interface, ObjectRef, Skeleton, SystemException, rt::Upcall};
 use punctual_giop::{IiopProfile, TAG_INTERNET_IOP};
 use punctual_os::PiMutex;
 
@@ -14,13 +14,16 @@ use crate::{
     EventError, EventType, Filter,
     consumer::{Answer, Consumer, ConsumerQos, Exit, Sink, UNTIMED},
     error::{gone, limit_exceeded},
-    rtec::punctual_events::{ExportTotals, NamedSupplier, NamedSupplierRef, QueuedConsumerRef},
+    rtec::punctual_events::{
+        ExportTotals, NamedConsumer, NamedConsumerRef, NamedSupplier, NamedSupplierRef, QueuedConsumerRef,
+    },
     rtec::rtec_event_channel_admin::{
         AlreadyConnected, ConsumerQosView, ProxyPushConsumer, ProxyPushConsumerRef, ProxyPushSupplier,
         ProxyPushSupplierRef, SupplierQosView, TypeError, proxy_push_consumer::ConnectPushSupplierError,
         proxy_push_supplier::ConnectPushConsumerError,
     },
     rtec::rtec_event_comm::{Event, EventView, PushConsumer, PushConsumerRef, PushSupplier, PushSupplierRef},
+    suppliers::Supplier,
     time,
 };
 
@@ -149,7 +152,7 @@ impl ProxyPushSupplier for SupplierHandle {
             return Err(AlreadyConnected {}.into());
         }
         let settings = ConsumerQos {
-            name: address(consumer.as_object()),
+            name: address(consumer.as_object()).unwrap_or_else(|| "remote".to_owned()),
             priority: proxy.host.caller_priority(),
             queue: core.default_queue.events,
             octets: core.limits.octets.queue,
@@ -182,14 +185,11 @@ impl ProxyPushSupplier for SupplierHandle {
     }
 }
 
-/// Address of an object, by which its consumer is known until it has a name.
-fn address(object: &ObjectRef) -> String {
+/// Address of an object, by which its consumer or supplier is known until it has a name.
+fn address(object: &ObjectRef) -> Option<String> {
     let iiop = { object.ior().profiles.iter() }.find(|profile| profile.tag == TAG_INTERNET_IOP);
-    let address = iiop.and_then(|profile| IiopProfile::decode(profile).ok());
-    match address {
-        Some(IiopProfile { host, port, .. }) if host.len() < federation::NAME => format!("{host}:{port}"),
-        _ => "remote".to_owned(),
-    }
+    let IiopProfile { host, port, .. } = IiopProfile::decode(iiop?).ok()?;
+    (host.len() < federation::NAME).then(|| format!("{host}:{port}"))
 }
 
 /// The handles that a subscription states, each once; 0 is none.
@@ -309,18 +309,19 @@ impl Sink for RemoteConsumer {
 /// The proxy that a supplier connects to and pushes to.
 pub(super) struct PushConsumerProxy {
     host: Arc<Host>,
+    supplier: Arc<Supplier>,
     state: PiMutex<ConsumerState>,
 }
 
 #[derive(Default)]
 struct ConsumerState {
     reference: Option<ProxyPushConsumerRef>,
-    supplier: Supplier,
+    connection: Connection,
 }
 
 /// Whether a supplier has connected to a proxy.
 #[derive(Default)]
-enum Supplier {
+enum Connection {
     #[default]
     None,
     /// Observers are being told of it. If it disconnects meanwhile, the thread that tells them takes that
@@ -332,7 +333,7 @@ enum Supplier {
 
 impl ConsumerState {
     fn is_unconnected(&self) -> bool {
-        self.reference.is_some() && matches!(self.supplier, Supplier::None)
+        self.reference.is_some() && matches!(self.connection, Connection::None)
     }
 }
 
@@ -341,12 +342,15 @@ impl PushConsumerProxy {
     pub(super) fn activate(host: &Arc<Host>) -> Result<(Arc<Self>, ProxyPushConsumerRef), SystemException> {
         let proxy = Arc::new(Self {
             host: Arc::clone(host),
+            supplier: host.channel.core.counters.suppliers.enter(),
             state: PiMutex::default(),
         });
-        let reference: ProxyPushConsumerRef = host
+        let reference: NamedConsumerRef = host
             .poa
-            .activate(ConsumerHandle(Arc::clone(&proxy)))
-            .map_err(|_| limit_exceeded())?;
+            .activate(Identified(ConsumerHandle(Arc::clone(&proxy))))
+            .map_err(|_| limit_exceeded())
+            .inspect_err(|_| host.channel.core.counters.suppliers.leave(&proxy.supplier))?;
+        let reference = ProxyPushConsumerRef::from_object(reference.as_object().clone());
         proxy.state.lock().reference = Some(reference.clone());
         let unconnected: Weak<Self> = Arc::downgrade(&proxy);
         host.add_unconnected(unconnected);
@@ -356,21 +360,22 @@ impl PushConsumerProxy {
     /// Reserves the proxy for a supplier.
     pub(super) fn begin_connection(&self) -> Result<(), ConnectPushSupplierError> {
         let mut state = self.state.lock();
-        match (&state.reference, &state.supplier) {
+        match (&state.reference, &state.connection) {
             (None, _) => Err(gone().into()),
-            (Some(_), Supplier::None) => {
-                state.supplier = Supplier::Connecting;
+            (Some(_), Connection::None) => {
+                state.connection = Connection::Connecting;
                 Ok(())
             }
             (Some(_), _) => Err(AlreadyConnected {}.into()),
         }
     }
 
-    /// Connects the supplier, whose types have been published if that `was_admitted`. If it has disconnected
-    /// since the begin, they are published no more.
+    /// Connects the supplier, whose object has this address if there is one, and whose types have been
+    /// published if that `was_admitted`. If it has disconnected since the begin, they are published no more.
     pub(super) fn complete_connection(
         &self,
         types: Vec<EventType>,
+        object: Option<String>,
         was_admitted: bool,
     ) -> Result<(), ConnectPushSupplierError> {
         let core = &self.host.channel.core;
@@ -383,11 +388,11 @@ impl PushConsumerProxy {
             return Err(gone().into());
         }
         if !was_admitted {
-            state.supplier = Supplier::None;
+            state.connection = Connection::None;
             return Err(self.host.refuse().into());
         }
-        state.supplier = Supplier::Connected(types);
-        core.count_supplier(true);
+        state.connection = Connection::Connected(types);
+        self.supplier.connect(object);
         Ok(())
     }
 
@@ -409,10 +414,10 @@ impl PushConsumerProxy {
             return false;
         };
         let core = &self.host.channel.core;
-        if let Supplier::Connected(types) = state.supplier {
+        if let Connection::Connected(types) = state.connection {
             core.observers.publishes_no_more(&types);
-            core.count_supplier(false);
         }
+        core.counters.suppliers.leave(&self.supplier);
         self.host.release_proxy();
         // Inside an upcall this does not wait.
         let _ = self.host.poa.deactivate(&reference);
@@ -434,21 +439,24 @@ struct ConsumerHandle(Arc<PushConsumerProxy>);
 
 impl PushConsumer for ConsumerHandle {
     fn push(&self, data: &[EventView<'_>]) -> Result<(), SystemException> {
-        let core = &self.0.host.channel.core;
+        let PushConsumerProxy { host, supplier, .. } = &*self.0;
+        let core = &host.channel.core;
+        supplier.count_pushed(data.len() as u64);
         // A consumer that is a supplier's proxy of this channel, on purpose or not, is a gateway to itself.
         let passed = i32::from(DELIVERS.get());
         for view in data {
             let ttl = view.header.ttl.saturating_sub(passed);
             if passed > 0 && ttl < 0 {
                 core.count_refused();
+                supplier.count_refused();
                 continue;
             }
-            let pushed = core.push_view(view, ttl);
+            let pushed = core.push_view(supplier, view, ttl);
             match pushed {
                 Ok(_) => {}
                 Err(EventError::Destroyed) => return Err(gone()),
                 // Counted; the other events of the set do not suffer.
-                Err(_) => {}
+                Err(_) => supplier.count_refused(),
             }
         }
         Ok(())
@@ -465,7 +473,7 @@ impl PushConsumer for ConsumerHandle {
 impl ProxyPushConsumer for ConsumerHandle {
     fn connect_push_supplier(
         &self,
-        _: Option<PushSupplierRef>,
+        supplier: Option<PushSupplierRef>,
         qos: SupplierQosView<'_>,
     ) -> Result<(), ConnectPushSupplierError> {
         let Self(proxy) = self;
@@ -483,6 +491,28 @@ impl ProxyPushConsumer for ConsumerHandle {
         };
         proxy.begin_connection()?;
         let was_admitted = core.observers.publishes(&types);
-        proxy.complete_connection(types, was_admitted)
+        let object = supplier.and_then(|supplier| address(supplier.as_object()));
+        proxy.complete_connection(types, object, was_admitted)
+    }
+}
+
+impl NamedConsumer for ConsumerHandle {
+    fn set_name(&self, name: &str) -> Result<(), SystemException> {
+        federation::check(&self.0.host, name)?;
+        self.0.supplier.set_name(name);
+        Ok(())
+    }
+}
+
+/// A servant that tells its supplier where requests come from.
+struct Identified(ConsumerHandle);
+
+impl Skeleton<Identified> for NamedConsumerRef {
+    const VALUES_ON_STACK: usize = <Self as Skeleton<ConsumerHandle>>::VALUES_ON_STACK;
+
+    fn dispatch(servant: &Identified, upcall: &mut Upcall<'_, '_>) -> Result<(), SystemException> {
+        let Identified(handle) = servant;
+        handle.0.supplier.called_from(upcall.peer());
+        <Self as Skeleton<ConsumerHandle>>::dispatch(handle, upcall)
     }
 }

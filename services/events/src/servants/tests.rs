@@ -108,10 +108,17 @@ fn a_supplier_that_disconnects_while_it_connects_leaves_nothing_behind() {
         if !is_late {
             tell();
         }
-        assert_eq!(host.channel.statistics().suppliers, 0);
-        assert!(proxy.complete_connection(types.clone(), was_admitted).is_err());
+        assert_eq!(host.channel.statistics().suppliers, []);
+        assert!(
+            proxy
+                .complete_connection(types.clone(), None, was_admitted)
+                .is_err()
+        );
         assert_eq!(
-            (host.channel.statistics().suppliers, core.observers.published()),
+            (
+                host.channel.statistics().suppliers.len(),
+                core.observers.published()
+            ),
             (0, 1)
         );
     }

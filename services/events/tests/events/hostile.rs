@@ -2,8 +2,9 @@
 
 use std::{
     sync::{
-        Arc, Barrier,
+        Arc, Barrier, Mutex,
         atomic::{AtomicU64, Ordering::SeqCst},
+        mpsc::channel,
     },
     thread,
 };
@@ -11,7 +12,7 @@ use std::{
 use punctual::{Interface, Orb, Priority, SystemExceptionKind, any::Any};
 use punctual_events::{
     ChannelLimits, ChannelStatistics, EventChannel, EventError, EventType, Filter, FilterLimits,
-    GatewayLimits, Overflow, Refusals,
+    GatewayLimits, Overflow, Refusals, RemoteSupplier, SupplierStatistics,
     rtec::{
         punctual_events::ChannelRef,
         rtec_event_channel_admin::{ConsumerQos, EventChannelRef, ProxyPushSupplierRef, SupplierQos},
@@ -156,7 +157,13 @@ fn a_flood_reaches_its_bounded_queue_and_nothing_else() {
         .subscribe_to(Filter::event(TRACK))
         .receiver()
         .unwrap();
-    let supplier = remote(&orb, &host).supplier(&[]).unwrap();
+    let channel = remote(&orb, &host);
+    let (supplier, quiet) = (channel.supplier(&[]).unwrap(), channel.supplier(&[]).unwrap());
+    supplier.set_name("radar").unwrap();
+    quiet
+        .push(&[event(TRACK, b""), event(EventType(99), b"")])
+        .unwrap();
+    quiet.flush().unwrap();
     let flood: Vec<_> = (0..500).map(|_| event(TRACK, &[0; 100])).collect();
     for _ in 0..20 {
         supplier.push(&flood).unwrap();
@@ -170,8 +177,84 @@ fn a_flood_reaches_its_bounded_queue_and_nothing_else() {
             statistics.high_water,
             statistics.undelivered.lost
         ),
-        (16, 16, 10_000 - 16)
+        (16, 16, 10_000 + 1 - 16)
     );
+    // It can be told from others, also after it has gone.
+    supplier.push(&[event(ALARM, &vec![0; (1 << 20) + 1])]).unwrap();
+    supplier.flush().unwrap();
+    let shown = |channel: &EventChannel| {
+        let suppliers = channel.statistics().suppliers.into_iter();
+        let numbers = |one: SupplierStatistics| [one.pushed, one.unmatched, one.refused, one.lost];
+        suppliers
+            .map(|one| {
+                (
+                    one.name.clone(),
+                    one.address.clone(),
+                    one.is_connected,
+                    numbers(one),
+                )
+            })
+            .collect::<Vec<_>>()
+    };
+    let expected =
+        |name: &str, is_connected, numbers| (name.to_owned(), "localhost".to_owned(), is_connected, numbers);
+    let flood = [10_000 + 21, 0, 1, 10_000 - 15];
+    let quiet_one = expected("localhost", true, [2, 1, 0, 0]);
+    assert_eq!(
+        shown(&host.channel),
+        [expected("radar", true, flood), quiet_one.clone()]
+    );
+    drop(supplier);
+    eventually("the supplier has gone", || {
+        shown(&host.channel) == [quiet_one.clone(), expected("radar", false, flood)]
+    });
+}
+
+/// The lower lanes' threads, which find the queues full, count for the supplier, and so does the rule that
+/// drops older events.
+#[test]
+fn losses_count_for_the_supplier_whose_event_found_no_room() {
+    let lanes = EventChannel::builder()
+        .lane(Priority::MIN, 1)
+        .lane(Priority::MAX, 1);
+    let host = host(lanes.queue(1, Overflow::DropOldest).build().unwrap());
+    let orb = client();
+    let (begins, begun) = channel();
+    let (release, released) = channel::<()>();
+    let released = Mutex::new(released);
+    let _blocked = host
+        .channel
+        .subscribe_to(Filter::event(TRACK))
+        .each(move |_| {
+            begins.send(()).unwrap();
+            let _ = released.lock().unwrap().recv();
+        })
+        .unwrap();
+    // For this one, the supplier's thread leaves the other lane's consumer to that lane's thread.
+    let _above = host
+        .channel
+        .subscribe_to(Filter::event(TRACK))
+        .priority(Priority::MAX)
+        .queue(16, Overflow::DropNewest)
+        .each(|_| {})
+        .unwrap();
+    let channel = remote(&orb, &host);
+    let [one, other] = [(); 2].map(|()| channel.supplier(&[]).unwrap());
+    let push = |supplier: &RemoteSupplier, number| {
+        supplier.push(&vec![event(TRACK, b""); number]).unwrap();
+        supplier.flush().unwrap();
+    };
+    push(&one, 1);
+    begun.recv().unwrap();
+    push(&one, 1);
+    push(&other, 3);
+    drop(release);
+    eventually("all are offered", || {
+        host.channel.statistics().undelivered.lost == 3
+    });
+    let suppliers = host.channel.statistics().suppliers;
+    let lost: Vec<u64> = suppliers.iter().map(|one| one.lost).collect();
+    assert_eq!(lost, [0, 3]);
 }
 
 #[test]
@@ -253,7 +336,8 @@ fn elements_of_all_filters_and_announced_types_are_limited() {
     let suppliers = [10, 10].map(|number| announce(number).unwrap());
     assert!(announce(11).is_err());
     assert_eq!(host.channel.statistics().refusals.limit, 2);
-    assert_eq!(host.channel.statistics().suppliers, 2);
+    let shown = host.channel.statistics().suppliers;
+    assert_eq!(shown.iter().filter(|one| one.is_connected).count(), 2);
     drop(suppliers);
     assert!(announce(10).is_ok());
 }

@@ -22,15 +22,19 @@ use crate::{
 
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// A channel that asks often, and waits 20 ms for an answer.
+/// A channel that asks often, and waits as long as by default for an answer.
 fn channel() -> EventChannel {
+    channel_with(ChannelLimits::default().send_timeout)
+}
+
+fn channel_with(send_timeout: Duration) -> EventChannel {
     let limits = ChannelLimits {
         tolerance: ConsumerTolerance {
             ping: Duration::from_millis(10),
             silence: SILENCE,
             ..ConsumerTolerance::default()
         },
-        send_timeout: Duration::from_millis(20),
+        send_timeout,
         ..ChannelLimits::default()
     };
     let lanes = EventChannel::builder().lane(Priority::MIN, 1);
@@ -252,7 +256,7 @@ impl OrbInitializer for AnswersLate {
 /// No answer is in time.
 #[test]
 fn a_consumer_that_answers_late_is_not_disconnected() {
-    let host = host(channel());
+    let host = host(channel_with(Duration::from_millis(20)));
     let orb = Orb::builder().listen("iiop://localhost");
     let orb = orb.initializer(&AnswersLate).build().unwrap();
     let pool = orb.threadpool().threads(1).build().unwrap();

@@ -52,7 +52,14 @@ fn clients_of_tao_get_the_answers_and_events_of_a_channel_of_tao() {
     }
     consumer.asked.recv_timeout(LONG).expect("the channel asks");
     let seen = channel.statistics();
-    assert_eq!((seen.received, seen.suppliers, seen.consumers.len()), (4, 1, 1));
+    assert_eq!(
+        (seen.received, seen.suppliers.len(), seen.consumers.len()),
+        (4, 1, 1)
+    );
+    assert_eq!(
+        (seen.suppliers[0].is_connected, seen.suppliers[0].pushed),
+        (true, 4)
+    );
 }
 
 /// Sends what a client of TAO did, to the objects of this channel.

@@ -37,7 +37,7 @@ fn of_source<'a>(
     let operation = &operations[source as usize];
     let tuples = admissible(operations, solution, source);
     let shortest = tuples.last().map_or(Duration::ZERO, |tuple| tuple.period);
-    let following = following(operation, solution.graph.weights[source as usize]);
+    let following = solution.graph.follow_up[source as usize];
     tuples.iter().zip(0u32..).map(move |(tuple, number)| Entry {
         key: strategy.key(source, number, operation.criticality, shortest),
         is_critical: operation.criticality.is_critical(),
@@ -54,12 +54,6 @@ fn admissible<'a>(operations: &'a [Operation], solution: &Solution, source: u32)
     }
 }
 
-/// Returns the execution time of the operations that follow from a source; `weight` includes its own at the
-/// longest.
-fn following(operation: &Operation, weight: f64) -> f64 {
-    weight - operation.wcet().as_secs_f64()
-}
-
 /// Returns the share of a source at one of its rates, with everything that follows.
 fn utilization(tuple: &RateTuple, following: f64) -> f64 {
     (tuple.wcet.as_secs_f64() + following) / tuple.period.as_secs_f64()
@@ -67,72 +61,81 @@ fn utilization(tuple: &RateTuple, following: f64) -> f64 {
 
 /// Change of a source's entries.
 #[derive(Clone, Copy)]
-struct Update {
-    /// Execution time of the operations that follow from the source.
+struct Update<'a> {
+    /// Rates that can be admitted.
+    rates: &'a [RateTuple],
+    /// Execution time of the operations that follow from the source, in seconds.
     following: f64,
-    /// Number of rates that keep their places in the order of admission, at most; the slowest ones.
-    keeps: u32,
-    /// Number of rates that have kept their places.
+    /// Key of the first rate.
+    key: Key,
+    /// Number of entries that it had and still has.
     kept: u32,
 }
 
-/// Updates the entries of these sources. Places are kept as far as possible, so that fewer rates, or others
-/// with the same shortest period, cost no search.
+/// Updates the entries of these sources. Where they are still in order, as after changes of execution times
+/// or with fewer rates, this costs no search.
 pub(super) fn update_entries(
     operations: &[Operation],
     solution: &mut Solution,
     strategy: Strategy,
     sources: &[u32],
 ) {
-    let mut updates: Vec<Option<Update>> = vec![None; operations.len()];
+    let mut updates: Vec<Option<Update<'_>>> = vec![None; operations.len()];
     for &source in sources {
-        let weight = solution.graph.weights[source as usize];
+        let operation = &operations[source as usize];
+        let rates = admissible(operations, solution, source);
+        let shortest = rates.last().map_or(Duration::ZERO, |tuple| tuple.period);
         updates[source as usize] = Some(Update {
-            following: following(&operations[source as usize], weight),
-            keeps: u32::MAX,
+            rates,
+            following: solution.graph.follow_up[source as usize],
+            key: strategy.key(source, 0, operation.criticality, shortest),
             kept: 0,
         });
     }
-    for &changed in &solution.graph.changed {
-        if let Some(update) = &mut updates[changed as usize] {
-            update.keeps = places_kept(operations, solution, strategy, changed);
+    // Only an entry of another place can be out of order with its neighbours.
+    let (mut last, mut last_has_moved, mut in_order) = (None, false, true);
+    let mut entries = std::mem::take(&mut solution.entries);
+    entries.retain_mut(|entry| {
+        let Key { source, tuple, .. } = entry.key;
+        let mut has_moved = false;
+        if let Some(update) = &mut updates[source as usize] {
+            let Some(rate) = update.rates.get(tuple as usize) else {
+                return false;
+            };
+            let key = strategy.key_of_rate(update.key, tuple);
+            has_moved = key != entry.key;
+            *entry = Entry {
+                key,
+                utilization: utilization(rate, update.following),
+                is_critical: entry.is_critical,
+            };
+            update.kept += 1;
         }
-    }
-    solution.entries.retain_mut(|entry| {
-        let source = entry.key.source as usize;
-        let Some(update) = &mut updates[source] else {
-            return true;
-        };
-        if entry.key.tuple >= update.keeps {
-            return false;
-        }
-        update.kept += 1;
-        let tuple = &operations[source].tuples[entry.key.tuple as usize];
-        entry.utilization = utilization(tuple, update.following);
+        in_order &= !(has_moved || last_has_moved) || last.is_none_or(|last| last < entry.key);
+        (last, last_has_moved) = (Some(entry.key), has_moved);
         true
     });
-    let new = sources.iter().flat_map(|source| {
-        let kept = updates[*source as usize].map_or(0, |update| update.kept);
-        of_source(operations, solution, strategy, *source).skip(kept as usize)
-    });
-    let mut new: Vec<Entry> = new.collect();
+    // Entries of other places are taken out and put in again.
+    let mut new = Vec::new();
+    if !in_order {
+        entries.retain(|entry| {
+            let is_updated = updates[entry.key.source as usize].is_some();
+            new.extend(is_updated.then_some(*entry));
+            !is_updated
+        });
+    }
+    for source in sources {
+        if let Some(update) = updates[*source as usize]
+            && (update.kept as usize) < update.rates.len()
+        {
+            new.extend(of_source(operations, solution, strategy, *source).skip(update.kept as usize));
+        }
+    }
     if !new.is_empty() {
         new.sort_unstable_by_key(|entry| entry.key);
-        merge(&mut solution.entries, new);
+        merge(&mut entries, new);
     }
-}
-
-/// Returns how many rates of a changed source can keep their places: all, or none if their order among other
-/// sources has changed.
-fn places_kept(operations: &[Operation], solution: &Solution, strategy: Strategy, source: u32) -> u32 {
-    let tuples = admissible(operations, solution, source);
-    let Some(shortest) = tuples.last().map(|tuple| tuple.period) else {
-        return 0;
-    };
-    // All places of a source depend on its shortest period: if one is found, all others are where they were.
-    let first = strategy.key(source, 0, operations[source as usize].criticality, shortest);
-    let found = solution.entries.binary_search_by_key(&first, |entry| entry.key);
-    found.map_or(0, |_| tuples.len() as u32)
+    solution.entries = entries;
 }
 
 /// Merges two lists that are in order.

@@ -36,8 +36,9 @@ pub(super) fn update_levels(strategy: Strategy, solution: &mut Solution, moved: 
     let mut touched = BTreeSet::new();
     for (operation, before) in moved {
         let now = &solution.assignments[*operation as usize];
-        renumbered |= leave(strategy, &mut solution.periods, before);
+        // In this order, a level whose only operation changes stays.
         renumbered |= enter(strategy, &mut solution.periods, now);
+        renumbered |= leave(strategy, &mut solution.periods, before);
         touched.extend([before, now].iter().filter_map(|own| key(strategy, own)));
     }
     if renumbered {

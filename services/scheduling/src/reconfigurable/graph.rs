@@ -53,8 +53,8 @@ pub(super) struct Graph {
     pub(super) cyclic: Vec<u32>,
     /// Operations without rates that depend on nothing.
     pub(super) unresolved: Vec<u32>,
-    /// Execution time of each operation, in seconds, with everything that follows from one execution.
-    pub(super) weights: Vec<f64>,
+    /// Execution time, in seconds, of everything that follows from one execution of each operation.
+    pub(super) follow_up: Vec<f64>,
     /// Operations that have changed since the last computation.
     pub(super) changed: Vec<u32>,
 }
@@ -79,10 +79,10 @@ impl Graph {
             ..Self::default()
         };
         graph.sort(operations);
-        graph.weights = vec![0.0; count];
+        graph.follow_up = vec![0.0; count];
         for index in (0..graph.order.len()).rev() {
             let operation = graph.order[index];
-            graph.weights[operation as usize] = graph.weight(operations, operation);
+            graph.follow_up[operation as usize] = graph.follow_up(operations, operation);
         }
         graph
     }
@@ -132,24 +132,25 @@ impl Graph {
         self.unresolved = unresolved.map(|(index, _)| index).collect();
     }
 
-    /// Returns the execution time of an operation and of what follows from it. What waits for several counts
-    /// for each of them with an equal part: the lowest of their rates is at most their mean.
-    fn weight(&self, operations: &[Operation], operation: u32) -> f64 {
-        let own = operations[operation as usize].wcet().as_secs_f64();
+    /// Returns the execution time of what follows from an operation. What waits for several counts for each
+    /// of them with an equal part: the lowest of their rates is at most their mean.
+    fn follow_up(&self, operations: &[Operation], operation: u32) -> f64 {
         let followers = self.followers.of_operation(operation).iter();
         let following = followers.map(|&(follower, times)| {
-            let parts = match operations[follower as usize].firing {
+            let own = &operations[follower as usize];
+            let parts = match own.firing {
                 Firing::Any => 1,
                 Firing::All => self.predecessors.of_operation(follower).len(),
             };
-            self.weights[follower as usize] * f64::from(times) / parts as f64
+            let time = own.wcet().as_secs_f64() + self.follow_up[follower as usize];
+            time * f64::from(times) / parts as f64
         });
-        own + following.sum::<f64>()
+        following.sum()
     }
 
-    /// Updates the weights of changed operations, and of all that they follow from; returns the sources among
-    /// these.
-    pub(super) fn update_weights(&mut self, operations: &[Operation]) -> Vec<u32> {
+    /// Updates what follows from changed operations, and from all that they follow from; returns the sources
+    /// among these.
+    pub(super) fn update_follow_up(&mut self, operations: &[Operation]) -> Vec<u32> {
         let mut sources = Vec::new();
         let mut pending = self.marked(&self.changed);
         // The latest in topological order first.
@@ -158,7 +159,7 @@ impl Graph {
                 continue;
             }
             let operation = self.order[place];
-            self.weights[operation as usize] = self.weight(operations, operation);
+            self.follow_up[operation as usize] = self.follow_up(operations, operation);
             if operations[operation as usize].is_source() {
                 sources.push(operation);
             }

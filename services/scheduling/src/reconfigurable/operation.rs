@@ -137,25 +137,23 @@ impl Operation {
 
     /// Finds tuples that contradict each other, or themselves.
     pub(super) fn contradiction(&self) -> Option<Anomaly> {
-        let error = |reason: &'static str| Anomaly::Contradiction {
+        let (mut passive, mut repeated, mut too_long) = (0, false, false);
+        let mut before = None;
+        for tuple in &self.tuples {
+            passive += usize::from(tuple.period.is_zero());
+            repeated |= before.replace(tuple.period) == Some(tuple.period);
+            too_long |= tuple.wcet > tuple.period && !tuple.period.is_zero();
+        }
+        let reason = match (passive, repeated, too_long) {
+            (1.., ..) if passive < self.tuples.len() => "a passive operation has no rates of its own",
+            (_, true, _) => "two tuples have the same period",
+            (_, _, true) => "an execution time exceeds its period",
+            _ => return None,
+        };
+        Some(Anomaly::Contradiction {
             name: Arc::clone(&self.name),
             reason,
-        };
-        if self.is_source() && self.tuples.iter().any(|tuple| tuple.period.is_zero()) {
-            return Some(error("a passive operation has no rates of its own"));
-        }
-        if self
-            .tuples
-            .windows(2)
-            .any(|pair| pair[0].period == pair[1].period)
-        {
-            return Some(error("two tuples have the same period"));
-        }
-        let too_long = |tuple: &RateTuple| !tuple.period.is_zero() && tuple.wcet > tuple.period;
-        self.tuples
-            .iter()
-            .any(too_long)
-            .then(|| error("an execution time exceeds its period"))
+        })
     }
 }
 

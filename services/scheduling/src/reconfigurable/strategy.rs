@@ -76,21 +76,28 @@ pub(super) type Level = (Reverse<Criticality>, Duration);
 impl Strategy {
     /// Returns the place of a tuple in the order of admission.
     pub(super) fn key(self, source: u32, tuple: u32, criticality: Criticality, shortest: Duration) -> Key {
-        let same = Criticality::VeryLow;
-        let (round, criticality) = match self {
-            Self::Rms => (0, same),
-            Self::RmsFair | Self::Edf | Self::Mlf => (tuple, same),
-            Self::Muf => (0, criticality),
-            Self::MufFair => (tuple, criticality),
-            Self::RmsMlf => (u32::from(tuple > 0), criticality),
+        let criticality = match self {
+            Self::Rms | Self::RmsFair | Self::Edf | Self::Mlf => Criticality::VeryLow,
+            Self::Muf | Self::MufFair | Self::RmsMlf => criticality,
         };
-        Key {
-            round,
+        let first = Key {
+            round: 0,
             criticality: Reverse(criticality),
             shortest_period: u64::try_from(shortest.as_nanos()).unwrap_or(u64::MAX),
             source,
-            tuple,
-        }
+            tuple: 0,
+        };
+        self.key_of_rate(first, tuple)
+    }
+
+    /// Returns the place of another tuple of the same source.
+    pub(super) fn key_of_rate(self, key: Key, tuple: u32) -> Key {
+        let round = match self {
+            Self::Rms | Self::Muf => 0,
+            Self::RmsFair | Self::Edf | Self::Mlf | Self::MufFair => tuple,
+            Self::RmsMlf => u32::from(tuple > 0),
+        };
+        Key { round, tuple, ..key }
     }
 
     /// Returns whether critical work has a threshold of its own.

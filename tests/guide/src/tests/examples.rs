@@ -56,6 +56,11 @@ fn asynchronous_calls() {
     Readme::of("13-asynchronous-calls").serves_and_answers();
 }
 
+#[test]
+fn naming() {
+    Readme::of("14-naming").answers();
+}
+
 /// Every example has a test here, and one row in `examples/README.md` with a command of its own README.
 #[test]
 fn there_is_no_other() {
@@ -63,7 +68,7 @@ fn there_is_no_other() {
     let names = folders.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut examples: Vec<String> = names.filter(|name| name != "README.md").collect();
     examples.sort();
-    assert_eq!(examples.len(), 13);
+    assert_eq!(examples.len(), 14);
     let index = fs::read_to_string(format!("{ROOT}/examples/README.md")).unwrap();
     let mut listed = Vec::new();
     for row in index.lines().filter(|line| line.starts_with("| [")) {

@@ -62,6 +62,9 @@ pub struct Options {
     /// that its adapter gives to requests without one
     #[arg(long, value_parser = priority)]
     priority: Option<Priority>,
+    /// Name of the supplier in `punctual events top`
+    #[arg(long)]
+    name: Option<String>,
 }
 
 /// Payload of the events.
@@ -91,6 +94,11 @@ pub fn run(options: &Options) -> Result<(), Failed> {
     let supplier = channel
         .supplier(&[punctual_events::EventType(options.event_type)])
         .map_err(|error| client::unreachable(&options.channel, &error))?;
+    if let Some(name) = &options.name {
+        supplier
+            .set_name(name)
+            .map_err(|error| client::unreachable(&options.channel, &error))?;
+    }
     let refused = refusals(&orb, &options.channel);
     let before = refused();
     let begun = Instant::now();

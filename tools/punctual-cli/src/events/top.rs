@@ -8,7 +8,7 @@ use std::{
 
 use clap::Args;
 use punctual::{SchedulerState, SystemException};
-use punctual_events::{ChannelStatistics, ConsumerStatistics, GatewayStatistics};
+use punctual_events::{ChannelStatistics, ConsumerStatistics, GatewayStatistics, SupplierStatistics};
 use punctual_report::terminal::fitted;
 use punctual_system::signals::Termination;
 use ratatui::{
@@ -42,8 +42,10 @@ meet it). Yellow: the consumer has lost events in the last interval; red: its qu
 events have no consumer; refused ones were too long. Events lost and failed are those of all consumers, \
 former ones included; refused subscriptions had filters that were too deep, too long or no filters, or met \
 another limit of the channel. A consumer fails if its last delivery did, or if it does not answer queries. \
-Below the table are the scheduler of `serve --schedule` with what it has refused, the reasons, and the \
-gateways that lead to the channel (`punctual events gateway`) or export its events.
+Below the table are the suppliers of other processes that push most, by name or address, with the events that \
+consumers lost because a queue was full (--json has all of them), the scheduler of `serve --schedule` with \
+what it has refused, the reasons, and the gateways that lead to the channel (`punctual events gateway`) or \
+export its events.
 
 Keys: q, Esc or Ctrl-C quits, + and - change the interval.
 
@@ -117,6 +119,10 @@ fn printable(mut all: ChannelStatistics) -> ChannelStatistics {
         one.error.as_mut().map(clean);
     }
     all.gateways.iter_mut().for_each(|one| clean(&mut one.name));
+    for one in &mut all.suppliers {
+        clean(&mut one.name);
+        clean(&mut one.address);
+    }
     all
 }
 
@@ -211,7 +217,10 @@ fn totals(before: &ChannelStatistics, now: &ChannelStatistics) -> String {
         now.undelivered.lost_at_consumer,
         super::counted(now.timeouts, "timeout"),
         super::counted(now.consumers.len() as u64, "consumer"),
-        super::counted(now.suppliers, "supplier"),
+        super::counted(
+            now.suppliers.iter().filter(|one| one.is_connected).count() as u64,
+            "supplier"
+        ),
         super::counted(now.observers, "observer"),
         super::counted(now.disconnected, "consumer"),
         now.refusals.depth,
@@ -265,10 +274,52 @@ fn scheduled(one: &SchedulerState) -> String {
     )
 }
 
-/// The lines below the table: schedulers, failures of consumers, and the gateways to the channel and from it.
-fn remarks(now: &Answer) -> Vec<String> {
+/// Events that a supplier has pushed per second between two answers; a new one, since the first of them.
+fn pushed_per_second(one: &SupplierStatistics, before: &ChannelStatistics, span: f64) -> f64 {
+    let earlier = before.suppliers.iter().find(|earlier| earlier.id == one.id);
+    per_second(earlier.map_or(0, |earlier| earlier.pushed), one.pushed, span)
+}
+
+/// The suppliers that push most, as sentences, and the number of the others.
+fn suppliers(before: &ChannelStatistics, now: &ChannelStatistics) -> Vec<String> {
+    let span = span(before, now);
+    let rated = now
+        .suppliers
+        .iter()
+        .map(|one| (pushed_per_second(one, before, span), one));
+    let mut rated: Vec<_> = rated.collect();
+    rated.sort_by(|(one_rate, one), (rate, other)| {
+        rate.total_cmp(one_rate).then(other.pushed.cmp(&one.pushed))
+    });
+    let sentence = |(rate, one): &(f64, &SupplierStatistics)| {
+        let address = match one.name == one.address {
+            true => String::new(),
+            false => format!(" at {}", one.address),
+        };
+        let has_gone = if one.is_connected { "" } else { ", gone" };
+        format!(
+            "Supplier {} {}{address}{has_gone}: {} pushed ({rate:.0} per second), {} unmatched, {} refused, \
+             {} lost by consumers.",
+            one.id, one.name, one.pushed, one.unmatched, one.refused, one.lost
+        )
+    };
+    let mut sentences: Vec<String> = rated.iter().take(SUPPLIERS).map(sentence).collect();
+    let others = rated.len().saturating_sub(SUPPLIERS) as u64;
+    if others > 0 {
+        sentences.push(format!("{} push less.", super::counted(others, "more supplier")));
+    }
+    sentences
+}
+
+/// Number of suppliers that are shown.
+const SUPPLIERS: usize = 5;
+
+/// The lines below the table: suppliers, schedulers, failures of consumers, and the gateways to the channel
+/// and from it.
+fn remarks(before: &ChannelStatistics, now: &Answer) -> Vec<String> {
     let schedulers = now.schedulers.iter().map(scheduled);
     let now = &now.channel;
+    let suppliers = suppliers(before, now).into_iter();
     let named =
         |one: &ConsumerStatistics| format!("{} {} (priority {})", one.id, one.name, one.priority.value());
     let failing = now.consumers.iter().filter_map(|one| {
@@ -287,7 +338,8 @@ fn remarks(now: &Answer) -> Vec<String> {
     let more = more.map(|more| format!("{} more fail.", super::counted(more as u64, "consumer")));
     let gateways = now.gateways.iter();
     let gateways = gateways.map(|one| format!("Gateway {}: {}", one.name, counted(one)));
-    schedulers
+    suppliers
+        .chain(schedulers)
         .chain(failing.take(FAILING))
         .chain(more)
         .chain(last)
@@ -307,7 +359,7 @@ fn table(before: &Answer, answer: &Answer) -> String {
         title(now),
         fitted(&totals(before, now))
     );
-    for remark in remarks(answer) {
+    for remark in remarks(before, answer) {
         text += &format!("{}\n", fitted(&remark));
     }
     text
@@ -335,6 +387,13 @@ fn as_json(before: &Answer, answer: &Answer) -> Value {
             "interrupted": one.interrupted, "reconnected": one.reconnected,
         })
     };
+    let supplier = |one: &SupplierStatistics| {
+        json!({
+            "id": one.id, "name": one.name, "address": one.address, "is_connected": one.is_connected,
+            "pushed": one.pushed, "unmatched": one.unmatched, "refused": one.refused, "lost": one.lost,
+            "pushed_per_s": pushed_per_second(one, before, span),
+        })
+    };
     json!({
         "channel": now.name, "age_s": now.age.as_secs_f64(), "span_s": span, "received": now.received,
         "received_per_s": per_second(before.received, now.received, span), "unmatched": now.unmatched,
@@ -348,7 +407,7 @@ fn as_json(before: &Answer, answer: &Answer) -> Value {
             "depth": now.refusals.depth, "length": now.refusals.length,
             "malformed": now.refusals.malformed, "limit": now.refusals.limit,
         },
-        "suppliers": now.suppliers, "observers": now.observers,
+        "suppliers": now.suppliers.iter().map(supplier).collect::<Vec<_>>(), "observers": now.observers,
         "consumers": now.consumers.iter().map(consumer).collect::<Vec<_>>(),
         "gateways": now.gateways.iter().map(gateway).collect::<Vec<_>>(),
         "schedulers": answer.schedulers.iter().map(scheduler).collect::<Vec<_>>(),
@@ -369,7 +428,7 @@ fn scheduler(one: &SchedulerState) -> Value {
 }
 
 fn draw(frame: &mut Frame<'_>, before: &Answer, now: &Answer, interval: Duration) {
-    let remarks = remarks(now);
+    let remarks = remarks(&before.channel, now);
     let (before, now) = (&before.channel, &now.channel);
     let width = usize::from(frame.area().width).max(1);
     let height: usize = remarks
@@ -473,6 +532,16 @@ mod tests {
                 limit: 7,
             },
             consumers: vec![consumer],
+            suppliers: vec![SupplierStatistics {
+                id: 7,
+                name: "sensor".to_owned(),
+                address: "192.0.2.7".to_owned(),
+                is_connected: true,
+                pushed: 10 * delivered,
+                unmatched: 1,
+                refused: 2,
+                lost,
+            }],
             gateways: vec![GatewayStatistics {
                 name: "radar".to_owned(),
                 forwarded: 4,
@@ -512,6 +581,11 @@ mod tests {
         let refused = json!({"depth": 4, "length": 5, "malformed": 6, "limit": 7});
         assert_eq!(object["refused_subscriptions"], refused);
         assert_eq!(object["consumers"][0]["waiting_octets"], 500);
+        let supplier = json!({
+            "id": 7, "name": "sensor", "address": "192.0.2.7", "is_connected": true, "pushed": 3_000,
+            "unmatched": 1, "refused": 2, "lost": 9, "pushed_per_s": 0.0,
+        });
+        assert_eq!(object["suppliers"], json!([supplier]));
     }
 
     #[test]
@@ -541,6 +615,10 @@ mod tests {
             text.contains("\nConsumer 3 log (priority 32767) fails: CORBA::TIMEOUT.\n"),
             "{text}"
         );
+        assert!(totals.contains(" 1 supplier, "), "{totals}");
+        let supplier = "Supplier 7 sensor at 192.0.2.7: 3000 pushed (1 per second), 1 unmatched, 2 refused, 9 lost by \
+                        consumers.";
+        assert!(text.lines().any(|line| line == supplier), "{text}");
         let gateway = "Gateway radar: 4 forwarded, 0 repeated, 1 looped, 0 expired, 0 lost, 3 implausible, \
                        interrupted 2 times, reconnected 1.";
         assert!(text.lines().any(|line| line == gateway), "{text}");
@@ -560,6 +638,36 @@ mod tests {
         );
         assert_eq!(text.matches("fails: ").count(), FAILING, "{text}");
         assert!(text.contains("\n3 consumers more fail.\n"), "{text}");
+    }
+
+    #[test]
+    fn suppliers_that_push_most_are_shown() {
+        let mut before = statistics(10, 0, 0);
+        before.suppliers = (0..8)
+            .map(|id| SupplierStatistics {
+                id,
+                name: format!("sensor {id}"),
+                address: "localhost".to_owned(),
+                is_connected: id != 3,
+                pushed: 1_000 - id,
+                unmatched: 0,
+                refused: 0,
+                lost: 0,
+            })
+            .collect();
+        let mut now = before.clone();
+        now.age = Duration::from_secs(11);
+        now.suppliers[3].pushed += 500;
+        let shown = suppliers(&before, &now);
+        assert!(
+            shown[0].starts_with("Supplier 3 sensor 3 at localhost, gone: 1497 pushed (500 per second)"),
+            "{shown:?}"
+        );
+        assert!(shown[1].starts_with("Supplier 0 sensor 0"), "{shown:?}");
+        assert_eq!(
+            (shown.len(), &*shown[SUPPLIERS]),
+            (SUPPLIERS + 1, "3 more suppliers push less.")
+        );
     }
 
     #[test]

@@ -70,7 +70,13 @@ fn what_is_sent_is_shown_and_counted() {
         (&object["received"], &object["unmatched"]),
         (&5.into(), &0.into())
     );
-    assert_eq!(object["suppliers"], 0);
+    let suppliers = object["suppliers"].as_array().unwrap();
+    assert!(
+        suppliers.iter().all(|one| one["is_connected"] == false),
+        "{suppliers:?}"
+    );
+    let pushed = suppliers.iter().map(|one| one["pushed"].as_u64().unwrap());
+    assert_eq!(pushed.sum::<u64>(), 5);
     assert_eq!(channel.end(), 0);
 }
 
@@ -80,11 +86,14 @@ fn top_shows_each_consumer_with_its_queue_and_losses() {
         "--queue", "4", "--name", "Plant", "--lane", "0", "--lane", "20000",
     ]);
     let tail = Tail::start(&channel, &["--priority", "20000"]);
-    assert_eq!(channel.send(&["--type", "16", "--count", "8"]).code, 0);
+    let sent = channel.send(&["--type", "16", "--count", "8", "--name", "sensor"]);
+    assert_eq!(sent.code, 0, "{}", sent.complained);
     let shown = run(["events", "top", &channel.address, "--once", "--interval", "0.1"]);
     assert_eq!(shown.code, 0, "{}", shown.complained);
     assert!(shown.said.starts_with("Channel Plant, up 0:0"), "{}", shown.said);
     assert!(shown.said.contains("Received 8 events"), "{}", shown.said);
+    let supplier = "Supplier 1 sensor at localhost, gone: 8 pushed (0 per second), 0 unmatched, 0 refused, ";
+    assert!(shown.said.contains(supplier), "{}", shown.said);
     let object = channel.top_json();
     let consumer = &object["consumers"][0];
     assert_eq!(

@@ -78,10 +78,51 @@ pub(super) fn operations(scale: f64) -> Result<(ReconfigurableScheduler, Operati
 pub(super) struct Recomputation {
     /// Time since the image was requested, in seconds of the paper.
     pub(super) at_s: f64,
-    /// Processor time of the thread that computed.
+    /// Processor time of the thread that computed, during the download.
     pub(super) took_us: f64,
+    /// Median processor time of its repetitions after the downloads; 0 before.
+    pub(super) repeated_us: f64,
     /// Number of rates from which the scheduler chose.
     pub(super) choices: usize,
+    progress: Progress,
+}
+
+/// Progress of a download at an examination.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub(super) struct Progress {
+    /// Time since the image was requested.
+    pub(super) now: Duration,
+    /// When the last tile was displayed.
+    pub(super) last: Duration,
+    /// Number of tiles that have not been displayed.
+    pub(super) left: u32,
+}
+
+/// Computes the schedules of a download again, from the same states; returns the processor times, in
+/// microseconds. `before` is called before each computation.
+pub(super) fn repeated(
+    deadline: Duration,
+    adapts: bool,
+    scale: f64,
+    recomputations: &[Recomputation],
+    before: impl Fn(),
+) -> Result<Vec<f64>, Error> {
+    let (scheduler, operations) = operations(scale)?;
+    before();
+    let mut adaptation = Adaptation::new(scheduler, &operations, deadline, scale, adapts)?;
+    for one in recomputations.iter().skip(1) {
+        before();
+        adaptation.examine(one.progress)?;
+    }
+    let again = adaptation.recomputations.iter();
+    if !again
+        .clone()
+        .map(|one| one.choices)
+        .eq(recomputations.iter().map(|one| one.choices))
+    {
+        return Err("the repetition of a download's computations had other results".into());
+    }
+    Ok(again.map(|one| one.took_us).collect())
 }
 
 /// The contract between an image and its deadline, and the manager that keeps it.
@@ -125,7 +166,13 @@ impl Adaptation {
         let first = Recomputation {
             at_s: 0.0,
             took_us: manager.computing_time().as_secs_f64() * 1e6,
+            repeated_us: 0.0,
             choices,
+            progress: Progress {
+                now: Duration::ZERO,
+                last: Duration::ZERO,
+                left: TILES,
+            },
         };
         Ok(Self {
             manager,
@@ -150,9 +197,9 @@ impl Adaptation {
         self.manager.scheduler()
     }
 
-    /// Examines the progress: `left` tiles have not been displayed, and the last one was `last` after the
-    /// request of the image. Returns whether there is another schedule.
-    pub(super) fn examine(&mut self, now: Duration, last: Duration, left: u32) -> Result<bool, Error> {
+    /// Examines the progress; returns whether there is another schedule.
+    pub(super) fn examine(&mut self, progress: Progress) -> Result<bool, Error> {
+        let Progress { now, last, left } = progress;
         let Some(period) = self.manager.period(self.decompression) else {
             return Err("the decompression was not admitted".into());
         };
@@ -173,7 +220,9 @@ impl Adaptation {
             self.recomputations.push(Recomputation {
                 at_s: paper(now),
                 took_us: took.as_secs_f64() * 1e6,
+                repeated_us: 0.0,
                 choices: selected.choices,
+                progress,
             });
         }
         Ok(selected.is_met)
@@ -190,7 +239,8 @@ mod tests {
         let (scheduler, operations) = operations(1.0).unwrap();
         let deadline = Duration::from_secs(deadline);
         let mut adaptation = Adaptation::new(scheduler, &operations, deadline, 1.0, true).unwrap();
-        while adaptation.examine(Duration::ZERO, Duration::ZERO, TILES).unwrap() {}
+        let progress = adaptation.recomputations[0].progress;
+        while adaptation.examine(progress).unwrap() {}
         let period = adaptation.manager.period(operations.decompression.0).unwrap();
         let scheduler = adaptation.scheduler();
         assert!(scheduler.utilization() <= ADMITTED + 1e-9 && scheduler.utilization() > ADMITTED - 0.01);
@@ -210,6 +260,26 @@ mod tests {
         ] {
             assert_eq!(settled(deadline), expected, "{deadline} s");
         }
+    }
+
+    #[test]
+    fn repetitions_begin_with_the_same_states() {
+        let (scheduler, operations) = operations(1.0).unwrap();
+        let deadline = Duration::from_secs(50);
+        let mut adaptation = Adaptation::new(scheduler, &operations, deadline, 1.0, true).unwrap();
+        for second in 1..40u32 {
+            let (now, left) = (Duration::from_secs(second.into()), TILES - second);
+            adaptation.examine(Progress { now, last: now, left }).unwrap();
+        }
+        let mut recomputations = adaptation.recomputations;
+        assert!(recomputations.len() > 3, "{recomputations:?}");
+        let number = std::cell::Cell::new(0);
+        let repeat =
+            |all: &[Recomputation]| repeated(deadline, true, 1.0, all, || number.set(number.get() + 1));
+        assert_eq!(repeat(&recomputations).unwrap().len(), recomputations.len());
+        assert_eq!(number.get(), recomputations.len());
+        recomputations[2].choices -= 1;
+        repeat(&recomputations).unwrap_err();
     }
 
     #[test]

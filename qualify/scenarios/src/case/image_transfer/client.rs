@@ -54,7 +54,11 @@ impl Role for Client {
     const NAME: &'static str = "__image-client";
     type Setup = ClientSetup;
     type Ready = ();
-    const TASKS: &'static [TaskEntry<Self>] = &[TaskEntry::of::<PluggedIn>(), TaskEntry::of::<Download>()];
+    const TASKS: &'static [TaskEntry<Self>] = &[
+        TaskEntry::of::<PluggedIn>(),
+        TaskEntry::of::<Download>(),
+        TaskEntry::of::<Repeat>(),
+    ];
 
     fn start(setup: ClientSetup) -> Result<(Self, ()), Error> {
         network::separate()?;
@@ -170,5 +174,19 @@ impl Task<Client> for Download {
         let mut downloaded = downloaded?;
         downloaded.refused = link.folder.refused()?;
         Ok(downloaded)
+    }
+}
+
+/// Repeat the computations of downloads.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(super) struct Repeat(pub(super) Vec<(Download, Vec<Recomputation>)>);
+
+impl Task<Client> for Repeat {
+    const NAME: &'static str = "repeat";
+    /// Median processor time of each computation, in microseconds.
+    type Reply = Vec<Vec<f64>>;
+
+    fn perform(self, client: &mut Client) -> Result<Self::Reply, Error> {
+        flight::repeat(self.0, client.setup.scale)
     }
 }

@@ -2,6 +2,7 @@
 //! the rates of the schedule, and the schedule follows the progress.
 
 use std::{
+    cell::RefCell,
     cmp::Reverse,
     collections::BinaryHeap,
     sync::{Arc, atomic::Ordering::Relaxed},
@@ -9,6 +10,7 @@ use std::{
 };
 
 use punctual_events::{EventChannel, Filter, Subscription};
+use punctual_harness::statistics::median;
 use punctual_os::clock;
 use punctual_sched::dynamic::SheddingPolicy;
 use punctual_scheduling::reconfigurable::OperationId;
@@ -16,7 +18,7 @@ use punctual_scheduling::reconfigurable::OperationId;
 use super::{
     super::{
         super::channel::{self, RELEASES},
-        adaptation::{self, Adaptation, Operations},
+        adaptation::{self, Adaptation, Operations, Progress, Recomputation},
         codec,
         picture::TILES,
     },
@@ -44,6 +46,47 @@ pub(super) fn fly(transfer: &Arc<Transfer>, download: Download, scale: f64) -> R
         thread("releases", RELEASES).stack_bytes(STACK_BYTES),
     );
     joined(spec.spawn(move || Flight::start(transfer, download, scale)?.run())?)?
+}
+
+/// Number of repetitions of each computation.
+const REPETITIONS: usize = 31;
+/// Memory that is written before each repetition: more than the second-level cache has.
+const EVICTING: usize = 4 << 20;
+
+/// Repeats the computations of downloads, which take too little time to be measured once: none finds its data
+/// in the first two levels of caches, and repetitions of all downloads alternate, so that a disturbance meets
+/// all of them alike. Returns the median processor time of each computation, in microseconds.
+pub(super) fn repeat(
+    downloads: Vec<(Download, Vec<Recomputation>)>,
+    scale: f64,
+) -> Result<Vec<Vec<f64>>, Error> {
+    let spec = thread("releases", RELEASES).stack_bytes(STACK_BYTES);
+    let repeat = move || -> Result<Vec<Vec<f64>>, Error> {
+        let memory = RefCell::new(vec![0u8; EVICTING]);
+        let evict = || {
+            let mut memory = memory.borrow_mut();
+            memory
+                .iter_mut()
+                .step_by(64)
+                .for_each(|octet| *octet = octet.wrapping_add(1));
+            std::hint::black_box(&mut memory[..]);
+        };
+        let times = |all: &Vec<Recomputation>| vec![Vec::with_capacity(REPETITIONS); all.len()];
+        let mut times: Vec<Vec<Vec<f64>>> = downloads.iter().map(|(_, all)| times(all)).collect();
+        for _ in 0..REPETITIONS {
+            for ((download, recomputations), times) in downloads.iter().zip(&mut times) {
+                let deadline = Duration::from_secs(download.deadline_s);
+                let took = adaptation::repeated(deadline, download.adapts, scale, recomputations, evict)?;
+                times
+                    .iter_mut()
+                    .zip(took)
+                    .for_each(|(times, took)| times.push(took));
+            }
+        }
+        let medians = |times: Vec<Vec<f64>>| times.iter().filter_map(|times| median(times)).collect();
+        Ok(times.into_iter().map(medians).collect())
+    };
+    joined(spec.spawn(repeat)?)?
 }
 
 struct Flight {
@@ -125,7 +168,7 @@ impl Flight {
         let transfer = &self.transfer;
         let (now, left) = (transfer.elapsed(), self.left());
         let last = Duration::from_nanos(transfer.displayed_ns.load(Relaxed));
-        if left > 0 && self.adaptation.examine(now, last, left)? {
+        if left > 0 && self.adaptation.examine(Progress { now, last, left })? {
             self.follow()?;
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Parts of gateways over networks that this crate does not know.
+//! `export` and `inlet`: the two ends of gateways over networks that this crate does not know.
 
 use std::{
     borrow::Borrow,
