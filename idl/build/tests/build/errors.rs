@@ -1,5 +1,7 @@
 //! Rendered errors of invalid IDL.
 
+use std::fs;
+
 use punctual_build::{Error, configure};
 use punctual_fixtures::Folder;
 use punctual_idl::MemoryLoader;
