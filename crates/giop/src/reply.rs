@@ -125,7 +125,6 @@ const PLAIN_BODY: usize = HEADER_SIZE + 12;
 /// Encodes the header of a reply after the message header; [`crate::begin_body`] starts the results.
 ///
 /// Fails if the status does not exist in this version.
-#[inline]
 pub fn encode_reply_header(
     encoder: &mut Encoder<'_>,
     version: Version,
@@ -147,18 +146,8 @@ pub fn encode_reply_header(
         encoder.octets(octets.as_flattened())?;
         contexts.iter().try_for_each(|context| context.encode(encoder))
     } else {
-        encode_old_reply_header(encoder, request_id, status, contexts)
+        (contexts, request_id, status as u32).encode(encoder)
     }
-}
-
-#[inline(never)]
-fn encode_old_reply_header(
-    encoder: &mut Encoder<'_>,
-    request_id: u32,
-    status: ReplyStatus,
-    contexts: &[ServiceContext<'_>],
-) -> Result<(), CdrError> {
-    (contexts, request_id, status as u32).encode(encoder)
 }
 
 /// Encodes the body of a [`ReplyStatus::SystemException`].

@@ -63,10 +63,12 @@ pub(crate) fn work<H: ServingSlot>(
     lifetime: Option<RemainingLifetime>,
 ) {
     flight::prepare_thread();
-    let _serving = serving_thread::enter(lane, lane, handler);
-    let _entered = H::enter_lane(&lane.data);
-    let mut worker = Worker::new(lane, lane, handler, WorkerBuffers::new(handler));
-    if worker.run(source, lifetime) == Ended::Stopped {
+    let ended = {
+        let _serving = serving_thread::enter(lane, lane, handler);
+        let _entered = H::enter_lane(&lane.data);
+        Worker::new(lane, lane, handler, WorkerBuffers::new(handler)).run(source, lifetime)
+    };
+    if ended == Ended::Stopped {
         lane.leave();
     }
 }

@@ -17,7 +17,7 @@ impl<H: ServingSlot> BlockedThread<H> {
     /// BAD_INV_ORDER if the thread serves the lane that listens there and all other threads of the lane wait
     /// like this already. The lane counts it, and standard error names the lane once. Longer cycles, over
     /// other processes or lanes, are not detected: the call's timeout ends them.
-    #[inline]
+    #[inline(always)]
     pub fn enter_call(leads_to: impl Fn(&Acceptor) -> bool) -> Result<Option<Self>, SystemException> {
         let lane = ServingThread::<H>::current(|serving| {
             let lane = &serving.lane;

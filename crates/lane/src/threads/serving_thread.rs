@@ -29,6 +29,7 @@ pub struct ServingThread<H: RequestHandler> {
 
 impl<H: ServingSlot> ServingThread<H> {
     /// Calls `inspect` with the calling thread's slot, if the thread serves a lane.
+    #[inline(always)]
     pub(crate) fn current<R>(inspect: impl FnOnce(&mut Self) -> R) -> Option<R> {
         H::serving_thread().with_borrow_mut(|serving| serving.as_mut().map(inspect))
     }

@@ -124,7 +124,6 @@ impl Objects {
 
     /// Finds the target of an object key. O(1); takes a lock only for keys that name their object, one of
     /// many, and reads no key that is longer than any object's.
-    #[inline]
     pub(crate) fn demultiplex(&self, key: &[u8]) -> Demultiplexed<'_> {
         let slot = match ObjectKey::parse(key) {
             Some(key) if key.boot().is_some_and(|boot| boot != self.boot) => None,

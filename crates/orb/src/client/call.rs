@@ -386,21 +386,17 @@ pub(super) fn with_frame<R>(
     })?;
     // If the call panics, which only user code in a collocated servant can do, the frame is lost but not the
     // count.
-    let mut leave = Leave(None);
+    let _leave = Leave;
     let result = call(&mut frame);
     frame.free_large(limits.max_kept_buffer);
-    leave.0 = Some(frame);
+    FRAMES.with_borrow_mut(|frames| frames.unused.push(frame));
     result
 }
 
-/// Counts a call out and keeps its frame when dropped.
-struct Leave(Option<Box<CallFrame>>);
+struct Leave;
 
 impl Drop for Leave {
     fn drop(&mut self) {
-        FRAMES.with_borrow_mut(|frames| {
-            frames.depth -= 1;
-            frames.unused.extend(self.0.take());
-        });
+        FRAMES.with_borrow_mut(|frames| frames.depth -= 1);
     }
 }

@@ -43,7 +43,7 @@ impl Reference {
         call: &mut Call<'_>,
         context: &CallContext<'_>,
     ) -> Result<Attempt<()>, SystemException> {
-        let attempt = call_on_this_thread(&self.core, &self.orb, route, frame, call, &context)?;
+        let attempt = call_on_this_thread(&self.core, &self.orb, route, frame, call, context)?;
         if context.response(call.response) == Response::WithTarget {
             context.deadlines.check_completed()?;
         }

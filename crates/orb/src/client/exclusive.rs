@@ -166,14 +166,14 @@ impl Reference {
         context: &CallContext<'_>,
         unsent: SystemException,
     ) -> Result<Step<Replied<B>, R>, SystemException> {
-        let context = CallContext {
+        let context = &CallContext {
             deadlines: context.deadlines.within(ANSWER),
             ..*context
         };
         if connection.wait_until(&context.deadlines).is_err() {
             return Err(unsent);
         }
-        match await_reply(&mut connection, request_id, &context) {
+        match await_reply(&mut connection, request_id, context) {
             Ok((header, body)) => Ok(ControlFlow::Continue((connection, header, body))),
             Err(NoReply::Ended(end)) => self.ended(&connection, end),
             Err(NoReply::Failed(_)) => Err(unsent),

@@ -112,6 +112,7 @@ impl ReferencePolicies {
     }
 
     /// Policies in force for a call of this thread. Merged again only after a change.
+    #[inline(always)]
     pub(super) fn in_force(&self, orb: &OrbPolicies) -> InForce<'_> {
         let generation = orb.generation();
         if HAS_SCOPE.get()

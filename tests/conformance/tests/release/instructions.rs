@@ -11,7 +11,7 @@ mod doubler {
 use doubler::{Doubler, DoublerRef};
 
 /// The instructions that a call may take in user space: client, lane and C library together.
-const LIMIT: u64 = 4_091;
+const LIMIT: u64 = 3_600;
 
 fn builder() -> OrbBuilder {
     Orb::builder()
