@@ -30,6 +30,7 @@ mod reference;
 mod reply;
 mod request;
 mod route;
+pub(crate) mod secured;
 mod shared;
 mod shared_purpose;
 
