@@ -1,0 +1,4 @@
+//! IIOP over TLS from outside: the transport's conformance, trust, hostile peers, references and calls.
+
+mod conformance;
+mod pki;
