@@ -6,7 +6,9 @@ use alloc::{collections::BTreeSet, vec::Vec};
 
 use punctual_cdr::{CdrError, Decode, Decoder, Encode, Encoder};
 
-use crate::{TAG_INTERNET_IOP, TAG_PUNCTUAL_SHM, TAG_PUNCTUAL_TLS, TAG_SHMIOP, TAG_UIOP, profile_tag::TAG_SCIOP};
+use crate::{
+    TAG_INTERNET_IOP, TAG_PUNCTUAL_SHM, TAG_PUNCTUAL_TLS, TAG_SHMIOP, TAG_UIOP, profile_tag::TAG_SCIOP,
+};
 
 /// Protocols in order of preference: the value of `RTCORBA::ServerProtocolPolicy` and
 /// `RTCORBA::ClientProtocolPolicy`.

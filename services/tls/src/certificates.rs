@@ -14,9 +14,7 @@ use rustls::{
     version::{TLS12, TLS13},
 };
 
-use crate::{
-    ClientCertificates, HostNames, MinimumVersion, TlsError, TlsSettings, host_names::AnyHostName,
-};
+use crate::{ClientCertificates, HostNames, MinimumVersion, TlsError, TlsSettings, host_names::AnyHostName};
 
 /// The configuration of clients; `None`: they trust nobody.
 pub(crate) fn of_clients(settings: &TlsSettings) -> Result<Option<Arc<ClientConfig>>, TlsError> {
@@ -110,8 +108,8 @@ fn own(settings: &TlsSettings) -> Result<Option<Own>, TlsError> {
     };
     let chain = chain(certificate)?;
     let octets = read(key)?;
-    let key = PrivateKeyDer::from_pem_slice(&octets)
-        .map_err(|error| pem_problem(key, "PRIVATE KEY", &error))?;
+    let key =
+        PrivateKeyDer::from_pem_slice(&octets).map_err(|error| pem_problem(key, "PRIVATE KEY", &error))?;
     Ok(Some((chain, key)))
 }
 

@@ -54,8 +54,12 @@ pub(crate) fn read(path: &Path) -> Result<TlsSettings, TlsError> {
 fn check(file: &File) -> Result<(), Problem> {
     let key = Key::default();
     match (&file.certificate, &file.key) {
-        (Some(_), None) => key.name("certificate").problem("it needs `key`, the file with its private key"),
-        (None, Some(_)) => key.name("key").problem("it needs `certificate`, the file with its chain"),
+        (Some(_), None) => key
+            .name("certificate")
+            .problem("it needs `key`, the file with its private key"),
+        (None, Some(_)) => key
+            .name("key")
+            .problem("it needs `certificate`, the file with its chain"),
         _ => Ok(()),
     }
 }

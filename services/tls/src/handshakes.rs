@@ -107,18 +107,17 @@ impl Handshakes {
         Ok((shared, thread))
     }
 
-    /// Lets the thread begin a handshake; a connection beyond those that may wait is closed.
+    /// Lets the thread begin a handshake; the oldest of those beyond the limit is closed.
     pub(crate) fn begin(&self, stream: Box<dyn Stream>) {
         let mut begun = self.begun.lock();
-        if begun.len() < MAX_WAITING {
-            begun.push_back(stream);
-            drop(begun);
-            // Cannot fail.
-            let _ = self.bell.ring();
-        } else {
-            drop(begun);
+        let displaced = (begun.len() >= MAX_WAITING).then(|| begun.pop_front());
+        begun.push_back(stream);
+        drop(begun);
+        if displaced.is_some() {
             count(&self.counters.displaced);
         }
+        // Cannot fail.
+        let _ = self.bell.ring();
     }
 
     /// Returns a connection whose handshake has ended.
@@ -140,10 +139,10 @@ impl Handshakes {
     fn finish(&self, stream: TlsStream) {
         let mut finished = self.finished.lock();
         if finished.len() < MAX_WAITING {
+            // Before the lane can serve it.
+            count(&self.counters.completed);
             finished.push_back(stream);
             let _ = self.done.ring();
-            drop(finished);
-            count(&self.counters.completed);
         } else {
             drop(finished);
             count(&self.counters.displaced);
@@ -221,7 +220,10 @@ impl Worker<'_> {
         } else {
             (self.handshakes.len() >= MAX_HANDSHAKES).then_some(0)
         };
-        if displaced.and_then(|index| self.handshakes.remove(index)).is_some() {
+        if displaced
+            .and_then(|index| self.handshakes.remove(index))
+            .is_some()
+        {
             count(&self.shared.counters.displaced);
         }
         self.last_token += 1;
@@ -277,8 +279,13 @@ impl Handshake {
         if !self.session.flush(stream)? {
             return Ok(Some(Interest::WRITE));
         }
-        if let Received::End = self.session.receive(stream)? {
-            return Err(io::ErrorKind::UnexpectedEof.into());
+        // The header of a record, and its content.
+        for _ in 0..2 {
+            match self.session.receive(stream)? {
+                Received::End => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Received::Octets if self.session.is_handshaking() => {}
+                _ => break,
+            }
         }
         let flushed = self.session.flush(stream)?;
         Ok(match (flushed, self.session.is_handshaking()) {

@@ -1,10 +1,6 @@
 //! Accepting connections over TLS.
 
-use std::{
-    io,
-    os::fd::BorrowedFd,
-    sync::Arc,
-};
+use std::{io, os::fd::BorrowedFd, sync::Arc};
 
 use punctual::transport::{Listener, Origin, Stream};
 use punctual_os::{Interest, PiMutex, Poller, Thread, Trigger};

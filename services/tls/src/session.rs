@@ -14,6 +14,44 @@ pub(crate) struct Session {
     has_received: bool,
     /// The stream has failed: reads return it again.
     failed: Option<ErrorKind>,
+    /// The record that is being received, until the end of the handshake.
+    record: Option<Record>,
+}
+
+/// What has been received of a record: RFC 8446, 5.1.
+///
+/// Data may follow the last record of the handshake at once. They must remain in the socket, so that the lane's
+/// poller reports them: handshakes read one record at a time.
+#[derive(Default)]
+struct Record {
+    header: [u8; 5],
+    /// Octets of the header.
+    seen: usize,
+    /// Octets of the content that are still to come.
+    left: usize,
+}
+
+impl Record {
+    /// Returns the number of octets that a read may take.
+    fn room(&self) -> usize {
+        match self.header.len() - self.seen {
+            0 => self.left,
+            header => header,
+        }
+    }
+
+    fn received(&mut self, octets: &[u8]) {
+        if self.seen < self.header.len() {
+            self.header[self.seen..][..octets.len()].copy_from_slice(octets);
+            self.seen += octets.len();
+            self.left = u16::from_be_bytes([self.header[3], self.header[4]]).into();
+        } else {
+            self.left -= octets.len();
+        }
+        if self.seen == self.header.len() && self.left == 0 {
+            *self = Self::default();
+        }
+    }
 }
 
 /// Result of one read from the stream.
@@ -37,6 +75,7 @@ impl Session {
             connection,
             has_received: false,
             failed: None,
+            record: Some(Record::default()),
         }
     }
 
@@ -56,12 +95,19 @@ impl Session {
         Ok(true)
     }
 
-    /// Reads once from the stream, at most some 4 KiB, and processes what is complete.
+    /// Reads once from the stream, at most some 4 KiB, and processes what is complete. During the handshake, it
+    /// reads a part of one record.
     pub(crate) fn receive(&mut self, stream: &dyn Stream) -> io::Result<Received> {
         if let Some(kind) = self.failed {
             return Err(kind.into());
         }
-        let mut octets = Octets::of(stream);
+        if !self.connection.is_handshaking() {
+            self.record = None;
+        }
+        let mut octets = Octets {
+            record: self.record.as_mut(),
+            ..Octets::of(stream)
+        };
         let count = match self.connection.read_tls(&mut octets) {
             Ok(count) => count,
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Received::Nothing),
@@ -144,19 +190,31 @@ struct Octets<'s> {
     stream: &'s dyn Stream,
     /// The last read did not fill its buffer: the stream is drained.
     is_short: bool,
+    /// The record beyond which nothing is read.
+    record: Option<&'s mut Record>,
 }
 
 impl<'s> Octets<'s> {
     fn of(stream: &'s dyn Stream) -> Self {
-        let is_short = false;
-        Self { stream, is_short }
+        Self {
+            stream,
+            is_short: false,
+            record: None,
+        }
     }
 }
 
 impl io::Read for Octets<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.stream.read(buffer)?;
-        self.is_short = count < buffer.len();
+        let room = match &self.record {
+            Some(record) => record.room().min(buffer.len()),
+            None => buffer.len(),
+        };
+        let count = self.stream.read(&mut buffer[..room])?;
+        self.is_short = count < room;
+        if let Some(record) = &mut self.record {
+            record.received(&buffer[..count]);
+        }
         Ok(count)
     }
 }

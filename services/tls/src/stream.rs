@@ -147,17 +147,11 @@ impl TlsStream {
 
 impl Stream for TlsStream {
     fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.complete(
-            || self.try_read(buffer),
-            |left| self.stream.wait_readable(left),
-        )
+        self.complete(|| self.try_read(buffer), |left| self.stream.wait_readable(left))
     }
 
     fn write(&self, octets: &[u8]) -> io::Result<usize> {
-        self.complete(
-            || self.try_write(octets),
-            |left| self.stream.wait_writable(left),
-        )
+        self.complete(|| self.try_write(octets), |left| self.stream.wait_writable(left))
     }
 
     fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {

@@ -134,7 +134,8 @@ impl Transport for Tls {
             .listen(address, published, properties)
             .map_err(|error| in_own_words(error, address))?;
         let config = self.server.as_ref().ok_or_else(|| {
-            let problem = "a server with TLS needs a certificate: state `certificate` and `key` in its settings";
+            let problem =
+                "a server with TLS needs a certificate: state `certificate` and `key` in its settings";
             io::Error::new(io::ErrorKind::InvalidInput, problem)
         })?;
         let (handshakes, thread) = Handshakes::start(
@@ -193,8 +194,9 @@ impl Transport for Tls {
 fn host(address: &str) -> io::Result<ServerName<'static>> {
     let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
     let host = host.trim_start_matches('[').trim_end_matches(']');
-    ServerName::try_from(host.to_owned())
-        .map_err(|_| punctual::transport::Distrust("certificates cannot have this host name".to_owned()).into())
+    ServerName::try_from(host.to_owned()).map_err(|_| {
+        punctual::transport::Distrust("certificates cannot have this host name".to_owned()).into()
+    })
 }
 
 /// An error of an address names the scheme that the user has written.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use punctual_cdr::{CdrError, CharSet, Encode, Encoder, Endian, TaggedComponent, TaggedProfile};
 use punctual_giop::{
-    AssociationOptions, CodeSetComponentInfo, Component, PUNCTUAL_ORB_TYPE, PolicyValue, Profile, SslTransport,
-    TAG_ALTERNATE_IIOP_ADDRESS, TAG_INTERNET_IOP, Version, encode_endpoints_with,
+    AssociationOptions, CodeSetComponentInfo, Component, PUNCTUAL_ORB_TYPE, PolicyValue, Profile,
+    SslTransport, TAG_ALTERNATE_IIOP_ADDRESS, TAG_INTERNET_IOP, Version, encode_endpoints_with,
 };
 use punctual_transport::{Reach, Transport, host_id};
 
@@ -114,7 +114,11 @@ fn grouped(endpoints: &[PoolEndpoint]) -> Vec<(&dyn Transport, Vec<StatedEndpoin
             stated[..=first].rotate_right(1);
         }
     }
-    let place = |tag: u32| endpoints.iter().position(|endpoint| endpoint.profile_tag() == tag);
+    let place = |tag: u32| {
+        endpoints
+            .iter()
+            .position(|endpoint| endpoint.profile_tag() == tag)
+    };
     groups.sort_by_key(|(transport, _)| place(transport.profile_tag()));
     groups
 }

@@ -67,13 +67,11 @@ impl ClientCore {
 
     /// Returns whether the profile's object is one of this ORB's.
     pub(super) fn owns(&self, profile: &Profile<String>) -> bool {
-        self.objects
-            .issued(&profile.object_key)
-            .unwrap_or_else(|| {
-                let listens_with_tls = |address: String| self.pools.listen_at(TAG_PUNCTUAL_TLS, &address);
-                self.pools.listen_at(profile.tag, &profile.address)
-                    || secured::address(profile).is_some_and(listens_with_tls)
-            })
+        self.objects.issued(&profile.object_key).unwrap_or_else(|| {
+            let listens_with_tls = |address: String| self.pools.listen_at(TAG_PUNCTUAL_TLS, &address);
+            self.pools.listen_at(profile.tag, &profile.address)
+                || secured::address(profile).is_some_and(listens_with_tls)
+        })
     }
 
     /// Counts a call whose reply did not arrive in time.

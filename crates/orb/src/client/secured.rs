@@ -18,7 +18,10 @@ pub(super) fn port(tag: u32, components: &[TaggedComponent]) -> Option<u16> {
 
 /// Returns the address for TLS of a profile.
 pub(crate) fn address(profile: &Profile<String>) -> Option<String> {
-    Some(with_port(&profile.address, port(profile.tag, &profile.components)?))
+    Some(with_port(
+        &profile.address,
+        port(profile.tag, &profile.components)?,
+    ))
 }
 
 /// Returns the addresses for TLS beside these, the first of which is that of the profile, with the same

@@ -10,8 +10,8 @@ use std::{
 
 use punctual_cdr::{CdrErrorKind, CharSet, CodeSets, Ior, TaggedComponent};
 use punctual_giop::{
-    CodeSetComponentInfo, Component, PUNCTUAL_ORB_TYPE, PolicyValue, Profile, TAG_INTERNET_IOP, TAG_ORB_TYPE, TAG_PUNCTUAL_TLS,
-    TAO_TAG_ENDPOINTS, UTF_8, decode_endpoints_with, negotiate,
+    CodeSetComponentInfo, Component, PUNCTUAL_ORB_TYPE, PolicyValue, Profile, TAG_INTERNET_IOP, TAG_ORB_TYPE,
+    TAG_PUNCTUAL_TLS, TAO_TAG_ENDPOINTS, UTF_8, decode_endpoints_with, negotiate,
 };
 use punctual_transport::{Reach, Transport, host_id};
 use punctual_types::{Minor, SystemException, SystemExceptionKind};
