@@ -134,8 +134,8 @@ impl Detail {
         self.kind == Kind::Address
     }
 
-    /// Creates a detail: why no trusted connection to this address could be made. What does not fit is cut, the
-    /// address at first.
+    /// Creates a detail: why no trusted connection to this address could be made. The address is cut before
+    /// the reason.
     pub fn distrust(scheme: &str, address: &str, reason: &str) -> Self {
         let mut detail = Self::new(Kind::Distrust);
         let room = OCTETS.saturating_sub(reason.len() + scheme.len() + 5);

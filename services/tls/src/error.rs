@@ -35,13 +35,17 @@ pub enum TlsError {
     Pem {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Fault of the file.
         problem: String,
         /// Label of the missing part.
         expected: &'static str,
     },
     /// The key does not belong to the certificate, or has an unknown form.
-    #[error("the key in {} cannot be used with the certificate in {}: {problem}", key.display(), certificate.display())]
+    #[error(
+        "the key in {} cannot be used with the certificate in {}: {problem}",
+        key.display(),
+        certificate.display()
+    )]
     Key {
         /// File with the certificate.
         certificate: PathBuf,

@@ -7,6 +7,28 @@ use serde::Deserialize;
 
 use crate::{ClientCertificates, HostNames, MinimumVersion, TlsError, TlsSettings, Use};
 
+impl TlsSettings {
+    /// Reads settings from a TOML file. Paths in it are relative to its folder. `docs/tls.md` lists the keys.
+    ///
+    /// ```
+    /// use punctual_tls::TlsSettings;
+    ///
+    /// let path = std::env::temp_dir().join(format!("tls-{}.toml", std::process::id()));
+    /// std::fs::write(&path, "trust = ['/etc/site/ca.pem']\n[client]\nuse = 'preferred'")?;
+    /// let read = TlsSettings::read(&path)?;
+    /// # std::fs::remove_file(&path)?;
+    /// let expected = TlsSettings::new().trust("/etc/site/ca.pem");
+    /// assert_eq!(read, expected.use_of_clients(punctual_tls::Use::Preferred));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`TlsError::Settings`], with line and key.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, TlsError> {
+        read(path.as_ref())
+    }
+}
+
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct File {
@@ -33,7 +55,7 @@ struct Client {
     host_names: HostNames,
 }
 
-pub(crate) fn read(path: &Path) -> Result<TlsSettings, TlsError> {
+fn read(path: &Path) -> Result<TlsSettings, TlsError> {
     let file: File = punctual_toml::read(path, check)?;
     let folder = path.parent().unwrap_or(Path::new(""));
     let beside = |path: &PathBuf| folder.join(path);

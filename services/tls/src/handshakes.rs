@@ -6,7 +6,7 @@ use std::{
     io,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -16,9 +16,9 @@ use punctual_os::{Doorbell, Interest, PiMutex, Poller, Scheduling, Thread, Threa
 use rustls::{ServerConfig, ServerConnection};
 
 use crate::{
+    counts::{Counters, count},
     session::{Received, Session},
     stream::TlsStream,
-    transport::HandshakeCounts,
 };
 
 /// Handshakes under way; a further one replaces the oldest.
@@ -32,7 +32,7 @@ const STACK: usize = 256 << 10;
 /// Token of the bell; handshakes have higher ones.
 const BELL: u64 = 0;
 
-/// What lane and thread share.
+/// State that lane and thread share.
 pub(crate) struct Handshakes {
     config: Arc<ServerConfig>,
     timeout: Duration,
@@ -44,31 +44,6 @@ pub(crate) struct Handshakes {
     /// Rings for the lane.
     pub(crate) done: Doorbell,
     stopped: AtomicBool,
-}
-
-/// Counts of all acceptors.
-#[derive(Default)]
-pub(crate) struct Counters {
-    completed: AtomicU64,
-    failed: AtomicU64,
-    expired: AtomicU64,
-    displaced: AtomicU64,
-}
-
-impl Counters {
-    pub(crate) fn counts(&self) -> HandshakeCounts {
-        let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        HandshakeCounts {
-            completed: of(&self.completed),
-            failed: of(&self.failed),
-            expired: of(&self.expired),
-            displaced: of(&self.displaced),
-        }
-    }
-}
-
-fn count(counter: &AtomicU64) {
-    counter.fetch_add(1, Ordering::Relaxed);
 }
 
 impl Handshakes {

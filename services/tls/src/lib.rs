@@ -1,8 +1,8 @@
-//! IIOP over TLS as a transport of the Punctual ORB: endpoints `ssliop://HOST:PORT`, which references state in
-//! the way of SSLIOP, so that TAO, JacORB and omniORB find them, and this ORB finds theirs.
+//! IIOP over TLS as a transport of the Punctual ORB: endpoints `ssliop://HOST:PORT`, which references state
+//! in the way of SSLIOP, so that TAO, JacORB and omniORB find them, and this ORB finds theirs.
 //!
-//! TLS itself is rustls, with the cryptography of ring. `docs/tls.md` has the commands that make certificates,
-//! and what of it is real-time.
+//! TLS itself is rustls, with the cryptography of ring. `docs/tls.md` has the commands that make
+//! certificates, and what of it is real-time.
 //!
 //! ```no_run
 //! use punctual::Orb;
@@ -20,6 +20,7 @@
 //! ```
 
 mod certificates;
+mod counts;
 mod error;
 mod file;
 mod handshakes;
@@ -31,6 +32,7 @@ mod settings;
 mod stream;
 mod transport;
 
+pub use counts::HandshakeCounts;
 pub use error::TlsError;
 pub use settings::{ClientCertificates, HostNames, MinimumVersion, TlsSettings, Use};
-pub use transport::{HandshakeCounts, Tls};
+pub use transport::Tls;

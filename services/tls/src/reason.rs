@@ -39,7 +39,7 @@ fn certificate(bad: &Bad) -> String {
     text.to_owned()
 }
 
-/// What an alert of the peer means for this side.
+/// Meaning of an alert of the peer for this side.
 fn refused(alert: Alert) -> String {
     let text = match alert {
         Alert::CertificateRequired => "it requires a certificate of the client",

@@ -18,10 +18,10 @@ pub(crate) struct Session {
     record: Option<Record>,
 }
 
-/// What has been received of a record: RFC 8446, 5.1.
+/// Position in a record: RFC 8446, 5.1.
 ///
-/// Data may follow the last record of the handshake at once. They must remain in the socket, so that the lane's
-/// poller reports them: handshakes read one record at a time.
+/// Data may follow the last record of the handshake at once. They must remain in the socket, so that the
+/// lane's poller reports them: handshakes read one record at a time.
 #[derive(Default)]
 struct Record {
     header: [u8; 5],
@@ -95,8 +95,8 @@ impl Session {
         Ok(true)
     }
 
-    /// Reads once from the stream, at most some 4 KiB, and processes what is complete. During the handshake, it
-    /// reads a part of one record.
+    /// Reads once from the stream, at most some 4 KiB, and processes what is complete. During the handshake,
+    /// it reads a part of one record.
     pub(crate) fn receive(&mut self, stream: &dyn Stream) -> io::Result<Received> {
         if let Some(kind) = self.failed {
             return Err(kind.into());

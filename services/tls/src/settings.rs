@@ -1,14 +1,9 @@
 //! Settings of TLS.
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{path::PathBuf, time::Duration};
 
 use punctual_os::Scheduling;
 use serde::Deserialize;
-
-use crate::{TlsError, file};
 
 /// Settings of TLS: what this side shows, whom it trusts, and what it requires.
 ///
@@ -123,26 +118,6 @@ impl TlsSettings {
             use_of_clients: Use::default(),
             host_names: HostNames::default(),
         }
-    }
-
-    /// Reads settings from a TOML file. Paths in it are relative to its folder. `docs/tls.md` lists the keys.
-    ///
-    /// ```
-    /// use punctual_tls::TlsSettings;
-    ///
-    /// let path = std::env::temp_dir().join(format!("tls-{}.toml", std::process::id()));
-    /// std::fs::write(&path, "trust = ['/etc/site/ca.pem']\n[client]\nuse = 'preferred'")?;
-    /// let read = TlsSettings::read(&path)?;
-    /// # std::fs::remove_file(&path)?;
-    /// let expected = TlsSettings::new().trust("/etc/site/ca.pem");
-    /// assert_eq!(read, expected.use_of_clients(punctual_tls::Use::Preferred));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`TlsError::Settings`], with line and key.
-    pub fn read(path: impl AsRef<Path>) -> Result<Self, TlsError> {
-        file::read(path.as_ref())
     }
 
     /// Files with the own chain of certificates, the own one first, and with its key (PKCS #8, PKCS #1 or

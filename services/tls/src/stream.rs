@@ -167,7 +167,7 @@ impl Stream for TlsStream {
         Ok(())
     }
 
-    /// What TLS itself sends is no data.
+    /// Octets that TLS itself sends are no data.
     fn wait_readable(&self, timeout: Duration) -> io::Result<bool> {
         let deadline = Instant::now() + timeout;
         for _ in 0..READS_WITHOUT_DATA {

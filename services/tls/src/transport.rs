@@ -18,7 +18,8 @@ use rustls::{ClientConfig, ClientConnection, ServerConfig, pki_types::ServerName
 
 use crate::{
     ClientCertificates, TlsError, TlsSettings, Use, certificates,
-    handshakes::{Counters, Handshakes},
+    counts::{Counters, HandshakeCounts},
+    handshakes::Handshakes,
     listener::TlsListener,
     reason::CLOSED,
     session::Session,
@@ -50,26 +51,6 @@ pub struct Tls {
     server: Option<Arc<ServerConfig>>,
     settings: TlsSettings,
     counters: Arc<Counters>,
-}
-
-/// Handshakes of the acceptors of a [`Tls`] and of its clones.
-///
-/// ```
-/// use punctual_tls::HandshakeCounts;
-///
-/// let counts = HandshakeCounts { completed: 2, ..HandshakeCounts::default() };
-/// assert_eq!(counts.failed + counts.expired + counts.displaced, 0);
-/// ```
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct HandshakeCounts {
-    /// Those that led to a connection.
-    pub completed: u64,
-    /// Those whose peer sent something else, or was not trusted, or ended the connection.
-    pub failed: u64,
-    /// Those that took longer than [`TlsSettings::handshake_timeout`].
-    pub expired: u64,
-    /// Those that gave way to others: an acceptor has 64 at a time, and 16 of one other host.
-    pub displaced: u64,
 }
 
 impl Tls {

@@ -1,4 +1,4 @@
-//! What references state, and which endpoint a client chooses.
+//! Contents of references, and which endpoint a client chooses.
 
 use punctual::{
     Interface, Ior, Orb, PoaBuilder, PolicyOverrides, Priority, PriorityModel, Protocol, ProtocolPolicy,

@@ -1,4 +1,4 @@
-//! Who trusts whom, and what the client learns otherwise.
+//! Trust in certificates, and what the client learns without it.
 
 use punctual_fixtures::eventually;
 use punctual_tls::{ClientCertificates, HostNames, MinimumVersion, TlsSettings};

@@ -1,4 +1,4 @@
-//! TLS with JacORB, with certificates on both sides: its server and our client, and its client and our server.
+//! TLS with JacORB, with certificates on both sides: its server and our client, its client and our server.
 
 use std::{fs, path::Path, process::Command, time::Duration};
 
@@ -14,7 +14,7 @@ use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 
 use crate::jacorb::FAULTS;
 
-/// What of JacORB's deviations the checks here meet.
+/// Deviations of JacORB that the checks here meet.
 fn faults() -> Vec<(&'static str, &'static str)> {
     let rotations = FAULTS.iter().filter(|(name, _)| name.starts_with("rotate_"));
     rotations.copied().collect()

@@ -156,33 +156,45 @@ impl Route {
         if lanes.iter().any(|(address, _)| address.len() > MAX_ADDRESS) {
             return Err(malformed());
         }
+        route.add_endpoints(transport, lanes, secured, code_sets, core);
+        if route.orb_type != 0 {
+            let endpoints = route.endpoints.iter();
+            endpoints.for_each(|routed| routed.endpoint.set_orb_type(route.orb_type));
+        }
+        Ok(route)
+    }
+
+    /// Adds the endpoints of a profile, as far as this ORB may connect to them.
+    fn add_endpoints(
+        &mut self,
+        transport: &Arc<dyn Transport>,
+        mut plain: Vec<(String, i16)>,
+        secured: Vec<(String, i16)>,
+        code_sets: Option<CodeSets>,
+        core: &ClientCore,
+    ) {
         let mut add = |transport: &Arc<dyn Transport>, addresses: Vec<(String, i16)>| {
             let endpoint = |(address, priority)| RoutedEndpoint {
                 endpoint: core.endpoints.get(transport, address, code_sets),
                 profile_tag: transport.profile_tag(),
                 priority,
             };
-            route.endpoints.extend(addresses.into_iter().map(endpoint));
+            self.endpoints.extend(addresses.into_iter().map(endpoint));
         };
         let protected = core.configuration.transports.protected();
         if !secured.is_empty() {
             // A server without a port for TCP.
-            lanes.retain(|(address, _)| !secured::has_no_port(address));
-            if !route.exposes_protocols {
-                route.tags.insert(0, TAG_PUNCTUAL_TLS);
+            plain.retain(|(address, _)| !secured::has_no_port(address));
+            if !self.exposes_protocols {
+                self.tags.insert(0, TAG_PUNCTUAL_TLS);
             }
         }
         if let Some((tls, _)) = protected {
             add(tls, secured);
         }
         if protected.is_none_or(|(_, protection)| !protection.is_mandatory) {
-            add(transport, lanes);
+            add(transport, plain);
         }
-        if route.orb_type != 0 {
-            let endpoints = route.endpoints.iter();
-            endpoints.for_each(|routed| routed.endpoint.set_orb_type(route.orb_type));
-        }
-        Ok(route)
     }
 
     /// Adds another profile of the same object.
