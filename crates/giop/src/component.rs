@@ -17,6 +17,10 @@ pub const TAG_CODE_SETS: u32 = 1;
 pub const TAG_POLICIES: u32 = 2;
 /// Another address of the same object.
 pub const TAG_ALTERNATE_IIOP_ADDRESS: u32 = 3;
+/// The port for TLS beside that of the profile. Source: SSLIOP, Security Service 1.8, 3.7.
+pub const TAG_SSL_SEC_TRANS: u32 = 20;
+/// TAO: the ports for TLS beside the [`TAO_TAG_ENDPOINTS`] from the second one on.
+pub const TAO_TAG_SSL_ENDPOINTS: u32 = 0x5441_4f01;
 /// TAO: the endpoints of the object with the priorities that they serve.
 pub const TAO_TAG_ENDPOINTS: u32 = 0x5441_4f02;
 
@@ -43,6 +47,10 @@ pub enum Component {
     Policies(Vec<PolicyValue>),
     /// [`TAO_TAG_ENDPOINTS`]; the first one repeats the address of the profile, with its priority.
     TaoEndpoints(Vec<TaoEndpoint>),
+    /// [`TAG_SSL_SEC_TRANS`].
+    Ssl(SslTransport),
+    /// [`TAO_TAG_SSL_ENDPOINTS`]; endpoints without TLS have port 0.
+    TaoSslEndpoints(Vec<SslTransport>),
     /// Any other component, verbatim.
     Other(TaggedComponent),
 }
@@ -63,6 +71,8 @@ impl Component {
                 }
             }
             TAO_TAG_ENDPOINTS => Self::TaoEndpoints(Vec::decode(&mut decoder()?)?),
+            TAG_SSL_SEC_TRANS => Self::Ssl(SslTransport::decode(&mut decoder()?)?),
+            TAO_TAG_SSL_ENDPOINTS => Self::TaoSslEndpoints(Vec::decode(&mut decoder()?)?),
             _ => Self::Other(component.clone()),
         })
     }
@@ -84,6 +94,8 @@ impl Component {
                 encapsulate(endian, |encoder| PolicyValue::encode_list(policies, encoder))
             }
             Self::TaoEndpoints(endpoints) => encapsulate(endian, |encoder| endpoints.encode(encoder)),
+            Self::Ssl(transport) => encapsulate(endian, |encoder| transport.encode(encoder)),
+            Self::TaoSslEndpoints(ports) => encapsulate(endian, |encoder| ports.encode(encoder)),
             Self::Other(component) => return Ok(component.clone()),
         }?;
         Ok(TaggedComponent {
@@ -100,8 +112,65 @@ impl Component {
             Self::AlternateIiopAddress { .. } => TAG_ALTERNATE_IIOP_ADDRESS,
             Self::Policies(_) => TAG_POLICIES,
             Self::TaoEndpoints(_) => TAO_TAG_ENDPOINTS,
+            Self::Ssl(_) => TAG_SSL_SEC_TRANS,
+            Self::TaoSslEndpoints(_) => TAO_TAG_SSL_ENDPOINTS,
             Self::Other(component) => component.tag,
         }
+    }
+}
+
+/// `SSLIOP::SSL`: the port for TLS of a host, with what the server offers and requires there.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub struct SslTransport {
+    /// Options that the server offers.
+    pub supports: AssociationOptions,
+    /// Options without which it accepts no connection.
+    pub requires: AssociationOptions,
+    /// A TCP port; 0: none.
+    pub port: u16,
+}
+
+/// `Security::AssociationOptions`: a set of bits. Source: Security Service 1.8, 2.3.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub struct AssociationOptions(pub u16);
+
+impl AssociationOptions {
+    /// Connections without protection.
+    pub const NO_PROTECTION: Self = Self(1);
+    /// Changed, repeated and reordered messages are detected, and no third party can read them.
+    pub const PROTECTED: Self = Self(2 | 4 | 8 | 16);
+    /// The server has a certificate.
+    pub const TRUST_IN_TARGET: Self = Self(32);
+    /// The client has a certificate.
+    pub const TRUST_IN_CLIENT: Self = Self(64);
+
+    /// Returns the options of both sets.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Returns whether it has all options of the other set.
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+impl Encode for SslTransport {
+    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        (self.supports.0, self.requires.0, self.port).encode(encoder)
+    }
+}
+
+impl<'a> Decode<'a> for SslTransport {
+    const MIN_SIZE: usize = 6;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        Ok(Self {
+            supports: AssociationOptions(u16::decode(decoder)?),
+            requires: AssociationOptions(u16::decode(decoder)?),
+            port: u16::decode(decoder)?,
+        })
     }
 }
 

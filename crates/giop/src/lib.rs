@@ -71,8 +71,9 @@ pub use code_set::{
     char_set_id, negotiate, wide_char_set_from_id,
 };
 pub use component::{
-    Component, PUNCTUAL_ORB_TYPE, TAG_ALTERNATE_IIOP_ADDRESS, TAG_CODE_SETS, TAG_ORB_TYPE, TAG_POLICIES,
-    TAO_ORB_TYPE, TAO_TAG_ENDPOINTS, TaoEndpoint, decode_endpoints_with, encode_endpoints_with,
+    AssociationOptions, Component, PUNCTUAL_ORB_TYPE, SslTransport, TAG_ALTERNATE_IIOP_ADDRESS,
+    TAG_CODE_SETS, TAG_ORB_TYPE, TAG_POLICIES, TAG_SSL_SEC_TRANS, TAO_ORB_TYPE, TAO_TAG_ENDPOINTS,
+    TAO_TAG_SSL_ENDPOINTS, TaoEndpoint, decode_endpoints_with, encode_endpoints_with,
 };
 pub use error::{CodeSetIncompatible, FragmentError, HeaderError, UrlError};
 pub use header::{HEADER_SIZE, MessageHeader};
@@ -91,7 +92,8 @@ pub use peer::{Peer, is_loopback};
 pub use policy::PolicyValue;
 pub use profile::{IiopProfile, Profile, decode_multiple_components, encode_multiple_components};
 pub use profile_tag::{
-    TAG_DIOP, TAG_INTERNET_IOP, TAG_MULTIPLE_COMPONENTS, TAG_PUNCTUAL_SHM, TAG_SHMIOP, TAG_UIOP,
+    TAG_DIOP, TAG_INTERNET_IOP, TAG_MULTIPLE_COMPONENTS, TAG_PUNCTUAL_SHM, TAG_PUNCTUAL_TLS, TAG_SHMIOP,
+    TAG_UIOP,
 };
 pub use protocol::{Protocol, ProtocolPolicy, ProtocolProperties};
 pub use reply::{

@@ -6,7 +6,9 @@ use alloc::{collections::BTreeSet, vec::Vec};
 
 use punctual_cdr::{CdrError, Decode, Decoder, Encode, Encoder};
 
-use crate::{TAG_INTERNET_IOP, TAG_PUNCTUAL_SHM, TAG_SHMIOP, TAG_UIOP, profile_tag::TAG_SCIOP};
+use crate::{
+    TAG_INTERNET_IOP, TAG_PUNCTUAL_SHM, TAG_PUNCTUAL_TLS, TAG_SHMIOP, TAG_UIOP, profile_tag::TAG_SCIOP,
+};
 
 /// Protocols in order of preference: the value of `RTCORBA::ServerProtocolPolicy` and
 /// `RTCORBA::ClientProtocolPolicy`.
@@ -99,6 +101,9 @@ impl Protocol {
     pub const UIOP: Self = Self::tagged(TAG_UIOP);
     /// GIOP over Punctual's shared memory.
     pub const SHM: Self = Self::tagged(TAG_PUNCTUAL_SHM);
+
+    /// GIOP over TLS. In a [`ProtocolPolicy`] of a client it permits no other connections.
+    pub const TLS: Self = Self::tagged(TAG_PUNCTUAL_TLS);
 
     /// Returns the protocol whose profiles have this tag, with default properties.
     pub const fn tagged(profile_tag: u32) -> Self {

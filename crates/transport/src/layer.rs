@@ -14,7 +14,7 @@ pub use self::{
     trace::{Trace, TraceEvent, TraceRecord, Traffic},
     wrapped_stream::WrappedStream,
 };
-use crate::{Listener, Origin, ProtocolProperties, Reach, Stream, Transport};
+use crate::{Listener, Origin, Protection, ProtocolProperties, Reach, Stream, Transport};
 
 /// A wrapper around the streams of a transport.
 ///
@@ -115,6 +115,10 @@ impl<T: Transport, L: Layer + 'static> Transport for Layered<T, L> {
 
     fn reach(&self) -> Reach {
         self.transport.reach()
+    }
+
+    fn protection(&self) -> Option<Protection> {
+        self.transport.protection()
     }
 
     fn default_address(&self) -> &str {

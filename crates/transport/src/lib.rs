@@ -21,11 +21,11 @@ pub use host_id::host_id;
 pub use layer::{
     FaultInjector, Faults, Layer, Layered, Side, Trace, TraceEvent, TraceRecord, Traffic, WrappedStream,
 };
-pub use punctual_giop::{Peer, Protocol, ProtocolPolicy, ProtocolProperties};
+pub use punctual_giop::{AssociationOptions, Peer, Protocol, ProtocolPolicy, ProtocolProperties};
 pub use shm::Shm;
 pub use socket::SocketStream;
 pub use stream::{Listener, Origin, Stream};
 pub use tcp::Tcp;
-pub use transport::{Reach, Transport};
+pub use transport::{Distrust, Protection, Reach, Transport};
 pub use transports::Transports;
 pub use unix::{PrivateSocket, Unix};

@@ -1,8 +1,9 @@
 //! The interface of transports.
 
-use std::{io, time::Duration};
+use std::{error::Error, fmt, io, time::Duration};
 
 use punctual_cdr::{CdrError, Decoder, Encoder};
+use punctual_giop::AssociationOptions;
 
 use crate::{Listener, ProtocolProperties, Stream};
 
@@ -44,6 +45,15 @@ pub trait Transport: Send + Sync {
     /// Returns whether the transport connects different hosts. Default: it does.
     fn reach(&self) -> Reach {
         Reach::Network
+    }
+
+    /// Returns how its connections are protected, if it is IIOP over TLS. Default: `None`.
+    ///
+    /// The addresses of such a transport have the form of those of [`Tcp`](crate::Tcp), and are stated by the
+    /// component TAG_SSL_SEC_TRANS of IIOP profiles, as other ORBs know it; none of its profiles has
+    /// [`Self::profile_tag`]. An ORB has one at most.
+    fn protection(&self) -> Option<Protection> {
+        None
     }
 
     /// Returns the address of acceptors without an explicit address. Default: the empty text.
@@ -99,6 +109,68 @@ pub trait Transport: Send + Sync {
 
     /// Decodes the output of [`Self::encode_address`]: untrusted text from a peer.
     fn decode_address(&self, decoder: &mut Decoder<'_>) -> Result<String, CdrError>;
+}
+
+/// The protection that a transport gives to connections.
+///
+/// ```
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
+/// use punctual::transport::{AssociationOptions, Protection};
+///
+/// let protection = Protection {
+///     supports: AssociationOptions::PROTECTED.and(AssociationOptions::TRUST_IN_TARGET),
+///     requires: AssociationOptions::PROTECTED,
+///     is_mandatory: true,
+/// };
+/// assert!(protection.supports.has(protection.requires));
+/// ```
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Protection {
+    /// Options that servers of this ORB offer.
+    pub supports: AssociationOptions,
+    /// Options without which servers of this ORB accept no connection to a port for TLS.
+    pub requires: AssociationOptions,
+    /// Whether clients of this ORB connect over this transport only.
+    pub is_mandatory: bool,
+}
+
+/// The reason why a connection was made, but its peer is not trusted, or does not trust this side. Inside the
+/// [`io::Error`] of [`Transport::connect`] or a [`Stream`], for the text of NO_PERMISSION.
+///
+/// ```
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
+/// use std::io;
+///
+/// use punctual::transport::Distrust;
+///
+/// let error = io::Error::from(Distrust("the certificate has expired".to_owned()));
+/// assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+/// assert_eq!(Distrust::of(&error), Some("the certificate has expired"));
+/// assert_eq!(Distrust::of(&io::ErrorKind::PermissionDenied.into()), None);
+/// ```
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Distrust(pub String);
+
+impl Distrust {
+    /// Returns the reason inside an error, if it is one of this kind.
+    pub fn of(error: &io::Error) -> Option<&str> {
+        let inner = error.get_ref()?.downcast_ref::<Self>()?;
+        Some(&inner.0)
+    }
+}
+
+impl fmt::Display for Distrust {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for Distrust {}
+
+impl From<Distrust> for io::Error {
+    fn from(reason: Distrust) -> Self {
+        Self::new(io::ErrorKind::PermissionDenied, reason)
+    }
 }
 
 /// The reach of a transport.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{AddressError, Transport};
+use crate::{AddressError, Protection, Transport};
 
 /// The transports of an ORB.
 ///
@@ -32,12 +32,14 @@ impl Transports {
         ])
     }
 
-    /// Adds a transport, and removes those with the same scheme or tag.
+    /// Adds a transport, and removes those with the same scheme or tag; the only one over TLS, too.
     pub fn add(&mut self, transport: Arc<dyn Transport>) {
         let same = |other: &Arc<dyn Transport>| {
             other.scheme() == transport.scheme() || other.profile_tag() == transport.profile_tag()
         };
-        self.0.retain(|other| !same(other));
+        let both_protected =
+            |other: &Arc<dyn Transport>| other.protection().is_some() && transport.protection().is_some();
+        self.0.retain(|other| !same(other) && !both_protected(other));
         self.0.push(transport);
     }
 
@@ -49,6 +51,12 @@ impl Transports {
     /// Returns the transport with this scheme.
     pub fn with_scheme(&self, scheme: &str) -> Option<&Arc<dyn Transport>> {
         self.0.iter().find(|transport| transport.scheme() == scheme)
+    }
+
+    /// Returns the transport over TLS, if there is one.
+    pub fn protected(&self) -> Option<(&Arc<dyn Transport>, Protection)> {
+        let mut all = self.0.iter();
+        all.find_map(|transport| Some((transport, transport.protection()?)))
     }
 
     /// Splits an endpoint, `SCHEME://ADDRESS`, into transport and address.

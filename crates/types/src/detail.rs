@@ -45,17 +45,20 @@ enum Kind {
     Refused,
     /// The address of the peer.
     Address,
+    /// Why the peer is not trusted.
+    Distrust,
     /// An object key.
     Key,
     /// Maximum number of octets of a message.
     Size,
 }
 
-const KINDS: [Kind; 6] = [
+const KINDS: [Kind; 7] = [
     Kind::Priorities,
     Kind::Bands,
     Kind::Refused,
     Kind::Address,
+    Kind::Distrust,
     Kind::Key,
     Kind::Size,
 ];
@@ -141,6 +144,18 @@ impl Detail {
     /// Returns whether it is the address of a peer.
     pub(crate) fn is_address(&self) -> bool {
         self.kind == Kind::Address
+    }
+
+    /// Creates a detail: why no trusted connection to this address could be made. The address is cut before
+    /// the reason.
+    pub fn distrust(scheme: &str, address: &str, reason: &str) -> Self {
+        let mut detail = Self::new(Kind::Distrust);
+        let room = OCTETS.saturating_sub(reason.len() + scheme.len() + 5);
+        let address = &address.as_bytes()[..address.len().min(room)];
+        for part in [scheme.as_bytes(), b"://", address, b": ", reason.as_bytes()] {
+            detail.text(part);
+        }
+        detail
     }
 
     /// Creates a detail: an object key.
@@ -232,6 +247,7 @@ impl fmt::Display for Detail {
                 )
             }
             Kind::Address => write!(f, "at {}", self.used().escape_ascii()),
+            Kind::Distrust => write!(f, "{}", self.used().escape_ascii()),
             Kind::Key if self.length == 0 => f.write_str("the URL names no object: append `/NAME`"),
             Kind::Key => write!(f, "the key is `{}`", self.used().escape_ascii()),
             Kind::Size => {

@@ -427,7 +427,19 @@ table! {
     SERVANT_MANAGER_BUSY = 146, Transient,
         "the object's servant manager or adapter activator is in a call that waits for the calling thread; \
          call again later";
-    VALUE_RELEASED = 147, BadParam,
+    TLS_REQUIRED = 147, NoPermission,
+        "this ORB may send over TLS only, and the reference offers no TLS; let the server listen at \
+         `ssliop://HOST:PORT`, or permit plain connections in the TLS settings (`client.use`)";
+    TLS_NOT_AVAILABLE = 148, NoPermission,
+        "the server can be reached over TLS only, and this ORB has no TLS; add the transport \
+         `punctual_tls::Tls` (for `punctual call` and other commands: `--tls FILE`)";
+    TLS_HANDSHAKE_FAILED = 149, NoPermission,
+        "no trusted TLS connection to the server could be made; compare its certificate with `trust`, and \
+         the own certificate with what the server trusts (see docs/tls.md)";
+    PEER_USES_TLS = 150, CommFailure,
+        "the server answered a plain request with a record of TLS: the port is one for TLS; use its `ssliop` \
+         address, or resolve a reference that states it";
+    VALUE_RELEASED = 151, BadParam,
         "a value in a circle is sent while it is being released, or after `ValueGraph::close` with a \
          reference that keeps nothing; send a clone of one that was found in a value, or the closed value";
 }

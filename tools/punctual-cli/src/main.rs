@@ -19,6 +19,7 @@ mod plan;
 mod printing;
 mod scheduler;
 mod system_file;
+mod tls;
 mod top;
 
 use std::process::ExitCode;

@@ -29,6 +29,12 @@ impl Refused {
     pub fn is_too_large(&self) -> bool {
         self.reason.is_too_large()
     }
+
+    /// Returns whether the octets begin as an alert of TLS (RFC 8446, 5.1) instead of a message.
+    pub fn is_tls(&self) -> bool {
+        const ALERT: u8 = 21;
+        matches!(self.reason, Refusal::Header(HeaderError::BadMagic([ALERT, ..])))
+    }
 }
 
 impl Refusal {

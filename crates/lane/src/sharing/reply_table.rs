@@ -87,6 +87,8 @@ pub enum CallEnd {
     Lost,
     /// The peer has sent octets that are not GIOP, or a message that it may not send.
     Malformed,
+    /// The peer has sent an alert of TLS: its port is one for TLS, and it has handled nothing.
+    UsesTls,
     /// The peer has sent a message above the limit on the size of messages.
     TooLarge,
     /// The peer has sent MessageError.
@@ -99,6 +101,8 @@ impl From<connection::Refused> for CallEnd {
     fn from(refused: connection::Refused) -> Self {
         if refused.is_too_large() {
             Self::TooLarge
+        } else if refused.is_tls() {
+            Self::UsesTls
         } else {
             Self::Malformed
         }

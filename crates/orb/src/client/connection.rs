@@ -16,7 +16,7 @@ use punctual_giop::{
 use punctual_lane::{CallEnd, NetworkMark};
 use punctual_os::open_files;
 use punctual_sched::NetworkPriorityMapping;
-use punctual_transport::{ProtocolPolicy, Stream};
+use punctual_transport::{Distrust, ProtocolPolicy, Stream};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::{
@@ -356,8 +356,15 @@ impl ClientConnection {
             // The stream's timeout, which may be the shorter one of the request: the clock tells how much
             // time is left.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
-            Err(_) => Err(lost()),
+            Err(error) => Err(self.broken_by(&error)),
         }
+    }
+
+    /// A server with TLS may refuse the client's certificate after the client has sent its request, which it
+    /// then has not executed (RFC 8446, 4.4.2.4).
+    #[cold]
+    fn broken_by(&self, error: &io::Error) -> SystemException {
+        Distrust::of(error).map_or_else(lost, |reason| self.endpoint().distrusted(reason))
     }
 
     /// Why the stream has ended: [`Minor::CLOSED_BEFORE_REQUEST`] if the last request cannot have reached the
@@ -381,6 +388,9 @@ pub(super) fn connect(
     timeout: Duration,
 ) -> Result<Box<dyn Stream>, SystemException> {
     endpoint.connect(protocols, timeout).map_err(|error| {
+        if let Some(reason) = Distrust::of(&error) {
+            return endpoint.distrusted(reason);
+        }
         let (kind, minor) = match error.kind() {
             io::ErrorKind::TimedOut => (SystemExceptionKind::Timeout, Minor::CONNECT_TIMED_OUT),
             io::ErrorKind::ConnectionRefused => (SystemExceptionKind::Transient, Minor::CONNECT_REFUSED),

@@ -5,10 +5,10 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use punctual_giop::Profile;
+use punctual_giop::{Profile, TAG_PUNCTUAL_TLS};
 use punctual_stub::PolicyOverrides;
 
-use super::{connection_cache::ConnectionCache, endpoint::Endpoints, policy_scopes::OrbPolicies};
+use super::{connection_cache::ConnectionCache, endpoint::Endpoints, policy_scopes::OrbPolicies, secured};
 use crate::{
     adapters::objects::Objects, config::configuration::Configuration, interception::Interceptors,
     pools::registry::Pools,
@@ -67,9 +67,11 @@ impl ClientCore {
 
     /// Returns whether the profile's object is one of this ORB's.
     pub(super) fn owns(&self, profile: &Profile<String>) -> bool {
-        self.objects
-            .issued(&profile.object_key)
-            .unwrap_or_else(|| self.pools.listen_at(profile.tag, &profile.address))
+        self.objects.issued(&profile.object_key).unwrap_or_else(|| {
+            let listens_with_tls = |address: String| self.pools.listen_at(TAG_PUNCTUAL_TLS, &address);
+            self.pools.listen_at(profile.tag, &profile.address)
+                || secured::address(profile).is_some_and(listens_with_tls)
+        })
     }
 
     /// Counts a call whose reply did not arrive in time.

@@ -16,7 +16,7 @@ use std::{
 use punctual_cdr::{CharSet, CodeSets, WideCharSet};
 use punctual_giop::{PUNCTUAL_ORB_TYPE, TAO_ORB_TYPE};
 use punctual_transport::{ProtocolPolicy, ProtocolProperties, Stream, Transport};
-use punctual_types::{Detail, SystemException};
+use punctual_types::{Completion, Detail, Minor, SystemException, SystemExceptionKind};
 
 /// An address that requests are sent to.
 ///
@@ -129,7 +129,19 @@ impl Endpoint {
     /// Names it in the text of an exception.
     #[cold]
     pub(crate) fn named_in(&self, exception: SystemException) -> SystemException {
-        exception.with_detail(&self.detail())
+        match exception.minor {
+            // It states the address and the reason.
+            Minor::TLS_HANDSHAKE_FAILED => exception,
+            _ => exception.with_detail(&self.detail()),
+        }
+    }
+
+    /// The exception of a connection that is not trusted.
+    #[cold]
+    pub(super) fn distrusted(&self, reason: &str) -> SystemException {
+        let (kind, minor) = (SystemExceptionKind::NoPermission, Minor::TLS_HANDSHAKE_FAILED);
+        let detail = Detail::distrust(self.transport.scheme(), &self.key.address, reason);
+        SystemException::new(kind, minor, Completion::No).with_detail(&detail)
     }
 
     /// How its connections are set up.

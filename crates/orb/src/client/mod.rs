@@ -29,6 +29,7 @@ mod reference;
 mod reply;
 mod request;
 mod route;
+pub(crate) mod secured;
 mod shared;
 mod shared_purpose;
 

@@ -4,11 +4,11 @@
 use std::hash::{Hash, Hasher};
 
 use punctual_cdr::{Ior, TaggedProfile};
-use punctual_giop::{Component, PolicyValue, Profile, TAG_MULTIPLE_COMPONENTS};
+use punctual_giop::{Component, PolicyValue, TAG_MULTIPLE_COMPONENTS};
 use punctual_stub::ExposedPolicies;
 use punctual_types::{Priority, PriorityBand};
 
-use super::reference::Reference;
+use super::{reference::Reference, secured};
 
 /// Object of a profile, as far as this ORB can read it.
 ///
@@ -18,6 +18,8 @@ enum NamedObject<'p> {
     At {
         tag: u32,
         address: String,
+        /// Port for TLS; without one for TCP the address has none.
+        secured: Option<u16>,
         object_key: Vec<u8>,
     },
     Unread(&'p TaggedProfile),
@@ -45,15 +47,11 @@ impl Reference {
             .iter()
             .filter(move |profile| nothing_else || !is_of_components(profile))
             .map(|profile| match self.core.configuration.decode_profile(profile) {
-                Some(Ok(Profile {
-                    tag,
-                    address,
-                    object_key,
-                    ..
-                })) => NamedObject::At {
-                    tag,
-                    address,
-                    object_key,
+                Some(Ok(profile)) => NamedObject::At {
+                    tag: profile.tag,
+                    secured: secured::port(profile.tag, &profile.components),
+                    address: profile.address,
+                    object_key: profile.object_key,
                 },
                 _ => NamedObject::Unread(profile),
             })

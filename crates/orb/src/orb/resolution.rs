@@ -23,6 +23,7 @@ use rustix::fs::{Mode, OFlags};
 
 use crate::{
     ResolveError,
+    adapters::profiles::secured_profile,
     client::{Located, Reference, swap_call_deadline},
     orb_core::OrbCore,
 };
@@ -242,16 +243,19 @@ fn corbaloc_reference(core: &OrbCore, addresses: &[UrlAddress], key: &[u8]) -> R
         let Some(transport) = core.configuration.transports.with_scheme(scheme) else {
             continue;
         };
-        let profile = Profile {
-            tag: transport.profile_tag(),
-            version,
-            address,
-            object_key: key.to_vec(),
-            components: Vec::new(),
+        let profile = match transport.protection() {
+            Some(_) => secured_profile(transport, version, address.into_owned(), key),
+            None => Profile {
+                tag: transport.profile_tag(),
+                version,
+                address,
+                object_key: key.to_vec(),
+                components: Vec::new(),
+            }
+            .encode_with(Endian::NATIVE, |address, encoder| {
+                transport.encode_address(address, encoder)
+            }),
         };
-        let profile = profile.encode_with(Endian::NATIVE, |address, encoder| {
-            transport.encode_address(address, encoder)
-        });
         profiles.push(profile.map_err(|error| error.system_exception(Completion::No))?);
     }
     if profiles.is_empty() {

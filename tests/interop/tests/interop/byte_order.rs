@@ -115,7 +115,7 @@ fn our_client_foreign_server() {
         // On a thread of its own, whose end closes its connection.
         thread::spawn(move || {
             let context = Context::new(&ior_to_string(&ior)).expect("a reference");
-            context.run_rotations();
+            context.run_rotations(&[]);
         })
         .join()
         .expect("the checks pass");

@@ -19,6 +19,7 @@ mod our_client;
 mod ourselves;
 mod rustorb;
 mod shared;
+mod tls;
 
 use std::time::Duration;
 

@@ -37,6 +37,7 @@ use self::{
 use crate::{
     arguments::{priority, seconds},
     default_priority,
+    tls::TlsFile,
 };
 
 pub const HELP: &str = "\
@@ -48,6 +49,7 @@ Examples:
   punctual call corbaloc::radar:2809/Tracker range 500 --idl FILE.idl  sets it
   punctual call corbaloc::radar:2809/Tracker _non_existent
   punctual call corbaname::radar#tracks/fast track 17 --idl FILE.idl   by name
+  punctual call corbaloc:ssliop:1.2@radar:2810/Tracker --idl FILE.idl --tls tls.toml
 
 Values of `in` and `inout` parameters, in order, are JSON or literals of IDL:
   long, double, …          5  -3  0xff  2.5e3       boolean      true  FALSE
@@ -98,6 +100,8 @@ pub struct Options {
     /// Longest wait for the reply
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "10")]
     timeout: Duration,
+    #[command(flatten)]
+    tls: TlsFile,
 }
 
 /// Runs the command.
@@ -199,10 +203,13 @@ impl From<RequestError> for Failed {
 
 fn call(options: &Options) -> Result<String, Failed> {
     let idl = options.idl.read()?;
-    let orb = Orb::builder()
+    let builder = Orb::builder()
         .scheduling_class(SchedulingClass::Other)
         .lock_memory(false)
-        .call_timeout(options.timeout)
+        .call_timeout(options.timeout);
+    let builder = options.tls.applied_to(builder);
+    let orb = builder
+        .map_err(|error| Failed::NotSent(error.to_string()))?
         .build()?;
     if let Some(priority) = options.priority {
         orb.current().set_priority(priority)?;

@@ -8,13 +8,14 @@ use punctual_naming::NamingContext;
 use serde_json::json;
 
 use super::Failed;
-use crate::arguments::seconds;
+use crate::{arguments::seconds, tls::TlsFile};
 
 pub const RESOLVE: &str = "\
 Examples:
   punctual naming resolve radar/tracker
   punctual naming resolve radar/tracker --json
   punctual naming resolve tracker --at corbaname::radar:2809#radar
+  punctual naming resolve tracker --at corbaname:ssliop:1.2@radar:2810 --tls tls.toml
   punctual call $(punctual naming resolve radar/tracker) _non_existent
 
 Exit code: 0 the reference is printed; 1 the name is not bound; 2 the command line is wrong: the \
@@ -63,6 +64,8 @@ pub struct At {
     /// Longest wait for each reply
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "5")]
     timeout: Duration,
+    #[command(flatten)]
+    tls: TlsFile,
 }
 
 /// Settings of commands that need a name only.
@@ -107,7 +110,10 @@ pub struct Bind {
 impl At {
     /// An ORB for a client: no real-time priorities, and calls that end.
     pub fn orb(&self) -> Result<Orb, Failed> {
-        let builder = Orb::builder().scheduling_class(SchedulingClass::Other);
+        let builder = self.tls.applied_to(Orb::builder());
+        let builder = builder
+            .map_err(|error| Failed::NotBegun(error.to_string()))?
+            .scheduling_class(SchedulingClass::Other);
         Ok(builder.lock_memory(false).call_timeout(self.timeout).build()?)
     }
 

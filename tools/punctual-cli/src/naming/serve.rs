@@ -8,12 +8,14 @@ use punctual_naming::{NamingLimits, NamingService};
 use punctual_system::signals::Termination;
 
 use super::Failed;
+use crate::tls::TlsFile;
 
 pub const HELP: &str = "\
 Examples:
   punctual naming serve
   punctual naming serve --store names.redb
   punctual naming serve --listen iiop://192.0.2.1:2809 --store /var/lib/punctual/names.redb
+  punctual naming serve --listen ssliop://radar.example:2810 --tls tls.toml
 
 In another terminal:
   punctual naming create radar
@@ -62,11 +64,16 @@ pub struct Options {
     /// Let `punctual top` watch the ORB at this socket
     #[arg(long, value_name = "SOCKET")]
     inspection: Option<PathBuf>,
+    #[command(flatten)]
+    tls: TlsFile,
 }
 
 pub fn run(options: &Options) -> Result<(), Failed> {
     let termination = Termination::watch()?;
-    let mut builder = Orb::builder().listen(&*options.listen);
+    let builder = options.tls.applied_to(Orb::builder());
+    let mut builder = builder
+        .map_err(|error| Failed::NotBegun(error.to_string()))?
+        .listen(&*options.listen);
     if let Some(socket) = &options.inspection {
         builder = builder.inspection(Inspection::at(socket));
     }

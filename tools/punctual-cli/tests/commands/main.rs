@@ -15,3 +15,4 @@ mod printing;
 mod scheduler;
 mod simulate;
 mod terminal;
+mod tls;

@@ -15,11 +15,11 @@ use serde_json::{Value, json};
 use crate::command::{Run, run};
 
 /// A running `punctual naming serve`.
-struct Served {
+pub struct Served {
     child: Child,
     output: BufReader<ChildStdout>,
     /// `corbaloc:` of its root.
-    url: String,
+    pub url: String,
     contents: String,
 }
 
@@ -28,7 +28,7 @@ impl Served {
         Self::start_at("iiop://127.0.0.1:0", arguments)
     }
 
-    fn start_at(endpoint: &str, arguments: &[&str]) -> Self {
+    pub fn start_at(endpoint: &str, arguments: &[&str]) -> Self {
         let mut command = interruptible(env!("CARGO_BIN_EXE_punctual"));
         command
             .args(["naming", "serve", "--listen", endpoint])

@@ -10,14 +10,17 @@ use std::{
 
 use punctual_cdr::{CdrErrorKind, CharSet, CodeSets, Ior, TaggedComponent};
 use punctual_giop::{
-    CodeSetComponentInfo, Component, PUNCTUAL_ORB_TYPE, PolicyValue, Profile, TAG_ORB_TYPE,
-    TAO_TAG_ENDPOINTS, UTF_8, decode_endpoints_with, negotiate,
+    CodeSetComponentInfo, Component, PUNCTUAL_ORB_TYPE, PolicyValue, Profile, TAG_INTERNET_IOP, TAG_ORB_TYPE,
+    TAG_PUNCTUAL_TLS, TAO_TAG_ENDPOINTS, UTF_8, decode_endpoints_with, negotiate,
 };
 use punctual_transport::{Reach, Transport, host_id};
 use punctual_types::{Minor, SystemException, SystemExceptionKind};
 
 use super::{Addressing, Route, RoutedEndpoint, error};
-use crate::{adapters::profiles::TAG_HOST, client::core::ClientCore};
+use crate::{
+    adapters::profiles::TAG_HOST,
+    client::{core::ClientCore, secured},
+};
 
 impl Route {
     /// Reads the profiles whose protocols this ORB has.
@@ -68,11 +71,22 @@ impl Route {
             }
         }
         let mut route = route.ok_or(problem)?;
+        if route.endpoints.is_empty() && !route.is_local {
+            return Err(problem_of_plain(core));
+        }
         // Calls look at each: those that this ORB has, once.
         let mut tags: Vec<u32> = Vec::new();
         for tag in std::mem::take(&mut route.tags) {
             if core.configuration.transports.with_tag(tag).is_some() && !tags.contains(&tag) {
                 tags.push(tag);
+            }
+        }
+        // A client with TLS prefers it, also if the server has stated it in a later profile.
+        if !route.exposes_protocols {
+            let place = |sought| tags.iter().position(|tag| *tag == sought);
+            if let (Some(tls), Some(tcp)) = (place(TAG_PUNCTUAL_TLS), place(TAG_INTERNET_IOP)) {
+                tags[tls.min(tcp)] = TAG_PUNCTUAL_TLS;
+                tags[tls.max(tcp)] = TAG_INTERNET_IOP;
             }
         }
         route.tags = tags;
@@ -136,22 +150,51 @@ impl Route {
         if lanes.is_empty() {
             lanes.push((profile.address, -1));
         }
+        let secured = secured::addresses(profile.tag, &profile.components, &lanes);
         lanes.extend(alternates.into_iter().map(|address| (address, -1)));
-        within(lanes.len().max(route.bands.len()))?;
+        within((lanes.len() + secured.len()).max(route.bands.len()))?;
         if lanes.iter().any(|(address, _)| address.len() > MAX_ADDRESS) {
             return Err(malformed());
         }
-        let endpoint = |(address, priority): (String, i16)| RoutedEndpoint {
-            endpoint: core.endpoints.get(transport, address, code_sets),
-            profile_tag: transport.profile_tag(),
-            priority,
-        };
-        route.endpoints = lanes.into_iter().map(endpoint).collect();
+        route.add_endpoints(transport, lanes, secured, code_sets, core);
         if route.orb_type != 0 {
             let endpoints = route.endpoints.iter();
             endpoints.for_each(|routed| routed.endpoint.set_orb_type(route.orb_type));
         }
         Ok(route)
+    }
+
+    /// Adds the endpoints of a profile, as far as this ORB may connect to them.
+    fn add_endpoints(
+        &mut self,
+        transport: &Arc<dyn Transport>,
+        mut plain: Vec<(String, i16)>,
+        secured: Vec<(String, i16)>,
+        code_sets: Option<CodeSets>,
+        core: &ClientCore,
+    ) {
+        let mut add = |transport: &Arc<dyn Transport>, addresses: Vec<(String, i16)>| {
+            let endpoint = |(address, priority)| RoutedEndpoint {
+                endpoint: core.endpoints.get(transport, address, code_sets),
+                profile_tag: transport.profile_tag(),
+                priority,
+            };
+            self.endpoints.extend(addresses.into_iter().map(endpoint));
+        };
+        let protected = core.configuration.transports.protected();
+        if !secured.is_empty() {
+            // A server without a port for TCP.
+            plain.retain(|(address, _)| !secured::has_no_port(address));
+            if !self.exposes_protocols {
+                self.tags.insert(0, TAG_PUNCTUAL_TLS);
+            }
+        }
+        if let Some((tls, _)) = protected {
+            add(tls, secured);
+        }
+        if protected.is_none_or(|(_, protection)| !protection.is_mandatory) {
+            add(transport, plain);
+        }
     }
 
     /// Adds another profile of the same object.
@@ -174,6 +217,16 @@ impl Route {
             self.bands = other.bands;
         }
     }
+}
+
+/// Returns why no endpoint of a reference is one that this ORB may connect to.
+#[cold]
+fn problem_of_plain(core: &ClientCore) -> SystemException {
+    let minor = match core.configuration.transports.protected() {
+        Some(_) => Minor::TLS_REQUIRED,
+        None => Minor::TLS_NOT_AVAILABLE,
+    };
+    error(SystemExceptionKind::NoPermission, minor)
 }
 
 fn is_of_punctual(component: &TaggedComponent) -> bool {

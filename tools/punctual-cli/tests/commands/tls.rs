@@ -1,0 +1,108 @@
+//! The option `--tls`: a naming service that is reached over TLS only.
+
+use std::{fs, path::Path};
+
+use punctual_fixtures::Folder;
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+
+use crate::{
+    command::{Run, run},
+    naming::Served,
+};
+
+/// A root and a certificate for `localhost`, with the settings of both sides.
+fn certified(folder: &Path) -> [String; 2] {
+    let mut root = CertificateParams::new([]).unwrap();
+    root.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let root_key = KeyPair::generate().unwrap();
+    fs::write(
+        folder.join("root.pem"),
+        root.self_signed(&root_key).unwrap().pem(),
+    )
+    .unwrap();
+    let issuer = Issuer::new(root, root_key);
+    let key = KeyPair::generate().unwrap();
+    let params = CertificateParams::new(["localhost".to_owned()]).unwrap();
+    fs::write(
+        folder.join("own.pem"),
+        params.signed_by(&key, &issuer).unwrap().pem(),
+    )
+    .unwrap();
+    fs::write(folder.join("own.key"), key.serialize_pem()).unwrap();
+    [
+        ("server.toml", "certificate = 'own.pem'\nkey = 'own.key'\n"),
+        ("client.toml", "trust = ['root.pem']\n"),
+    ]
+    .map(|(name, text)| {
+        let path = folder.join(name);
+        fs::write(&path, text).unwrap();
+        path.display().to_string()
+    })
+}
+
+fn named(at: &str, arguments: &[&str]) -> Run {
+    run([&["naming"], arguments, &["--at", at]].concat())
+}
+
+#[test]
+fn commands_reach_a_naming_service_over_tls() {
+    let folder = Folder::new("cli-tls");
+    let [server, client] = certified(&folder);
+    let served = Served::start_at("ssliop://localhost:0", &["--tls", &server]);
+    let at = served
+        .url
+        .replace("corbaloc:", "corbaname:")
+        .replace("/NameService", "");
+    assert!(at.starts_with("corbaname:ssliop:1.2@localhost:"), "{at}");
+    let created = named(&at, &["create", "radar", "--tls", &client]);
+    assert_eq!(created.code, 0, "{}", created.complained);
+    let listed = named(&at, &["list", "--tls", &client]);
+    assert!(
+        listed.said.contains("radar"),
+        "{} {}",
+        listed.said,
+        listed.complained
+    );
+    let resolved = named(&at, &["resolve", "radar", "--tls", &client]);
+    let called = run(["call", resolved.said.trim(), "_non_existent", "--tls", &client]);
+    assert_eq!(
+        (called.code, called.said.trim()),
+        (0, "false"),
+        "{}",
+        called.complained
+    );
+
+    // Without TLS, and without a root.
+    let plain = run(["call", resolved.said.trim(), "_non_existent"]);
+    assert_eq!(plain.code, 3, "{}", plain.complained);
+    assert!(plain.complained.contains("--tls FILE"), "{}", plain.complained);
+    let untrusting = run(["call", resolved.said.trim(), "_non_existent", "--tls", &server]);
+    assert_ne!(untrusting.code, 0);
+    assert!(
+        untrusting.complained.contains("no root is trusted"),
+        "{}",
+        untrusting.complained
+    );
+}
+
+#[test]
+fn wrong_settings_are_named() {
+    let folder = Folder::new("cli-tls-settings");
+    let wrong = folder.join("wrong.toml");
+    for (text, expected) in [
+        (
+            "certificate = 'own.pem'",
+            "wrong.toml:1:15: certificate: it needs `key`",
+        ),
+        ("[client]\nuse = 'always'", "wrong.toml:2:7: client.use: "),
+        ("trust = ['absent.pem']", "absent.pem: No such file or directory"),
+    ] {
+        fs::write(&wrong, text).unwrap();
+        let run = named(
+            "corbaname::localhost:1",
+            &["list", "--tls", &wrong.display().to_string()],
+        );
+        assert_eq!(run.code, 2, "{}", run.complained);
+        assert!(run.complained.contains(expected), "{}", run.complained);
+    }
+}
