@@ -220,6 +220,9 @@ impl Core {
             if !tree.has(creator) {
                 return Err(Refusal::gone());
             }
+            if bound.is_some_and(|(context, component)| tree.get(context, component).is_some()) {
+                return Err(Refusal::AlreadyBound);
+            }
             if tree.context_count() >= self.limits.contexts {
                 return Err(self.limit(Minor::NAMING_CONTEXTS_EXHAUSTED));
             }
@@ -228,9 +231,6 @@ impl Core {
             match bound {
                 None => self.admit_octets(octets)?,
                 Some((context, component)) => {
-                    if tree.get(context, component).is_some() {
-                        return Err(Refusal::AlreadyBound);
-                    }
                     let bound = Bound::Own(number);
                     self.admit(tree, context, component, &bound, octets, true)?;
                     changes.push(Change::Bind(context, component.clone(), Arc::new(bound)));

@@ -1,6 +1,6 @@
 //! A service with a store, before and after a restart.
 
-use std::net::TcpListener;
+use std::{net::TcpListener, time::Duration};
 
 use punctual::{Interface, SystemExceptionKind};
 use punctual_fixtures::Folder;
@@ -221,4 +221,26 @@ fn contexts_of_a_copy_of_the_store_are_those_of_another_service() {
     assert_eq!(near.resolve(&name("a/o")).unwrap(), None, "its own are its own");
     here.stop();
     there.stop();
+}
+
+/// One change at a time waits for the disk: the service refuses others, and clients try again.
+#[test]
+fn more_clients_than_threads_change_a_store() {
+    let folder = Folder::new("naming-writers");
+    let file = folder.join("names.redb");
+    let server = Server::start_at("iiop://127.0.0.1", NamingLimits::default(), Some(&file));
+    std::thread::scope(|scope| {
+        for client in 0..8 {
+            let server = &server;
+            scope.spawn(move || {
+                let naming = server.naming(&orb(None)).with_timeout(Duration::from_secs(60));
+                for number in 0..8 {
+                    naming.create(&format!("{client}-{number}")).unwrap();
+                }
+            });
+        }
+    });
+    let found = server.service.statistics();
+    assert_eq!((found.bindings, found.contexts, found.not_stored), (64, 65, 0));
+    server.stop();
 }
