@@ -131,7 +131,7 @@ fn opened(open: impl FnOnce() -> Result<Database, DatabaseError>) -> Result<(Dat
         Ok((database, incarnation, tree))
     };
     let read = catch_unwind(AssertUnwindSafe(read));
-    read.unwrap_or_else(|_| Err("it is damaged (standard error says where); restore a copy of it".to_owned()))
+    read.unwrap_or_else(|_| Err("it is damaged (standard error says where)".to_owned()))
 }
 
 fn transact(
