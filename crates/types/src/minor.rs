@@ -451,7 +451,8 @@ table! {
          store";
     NAMING_NIL_CONTEXT = 167, BadParam,
         "nil cannot be bound as a naming context; create one with `bind_new_context`, or bind nil with `bind`";
-    NAMING_NO_NUMBER = 168, BadParam, "an iterator returns at least one binding; call `next_n` with 1 or more";
+    NAMING_NO_NUMBER = 168, BadParam,
+        "an iterator returns at least one binding; call `next_n` with 1 or more";
     NAMING_NOT_STORED = 169, PersistStore,
         "the naming service could not write the change to its file; make room on its disk (its standard error \
          and `NamingService::store_failure` say why) and try again: it opens the file again once a second";

@@ -21,9 +21,9 @@ use crate::{
 ///
 /// Names are looked up in memory, under a lock that inherits priority and is held for as long as it takes to
 /// follow a name. Changes are written to the store first, if there is one, and become visible when they are
-/// on the disk; lookups do not wait for that. The thread that serves the change calls `fsync`, with the changes
-/// of all others waiting behind it: [`NamingLimits::changes`] at most, so that threads remain for lookups. In
-/// a pool with lanes, lookups of a lane depend on no change of another one.
+/// on the disk; lookups do not wait for that. The thread that serves the change calls `fsync`, and the other
+/// changes wait for it: [`NamingLimits::changes`] at most, so that threads remain for lookups. In a pool with
+/// lanes, lookups of a lane depend on no change of another one.
 ///
 /// If the file cannot be written, the change gets PERSIST_STORE, and later changes open the file again, once
 /// a second at most; lookups go on meanwhile.

@@ -130,7 +130,7 @@ fn a_store_beyond_the_limits_is_refused() {
     }
 }
 
-/// What the service accepts, it accepts after a restart.
+/// The contents that the service accepts, it accepts after a restart.
 #[test]
 fn a_service_at_its_limits_starts_again_with_them() {
     let folder = Folder::new("naming-full");

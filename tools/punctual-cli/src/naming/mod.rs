@@ -83,7 +83,7 @@ impl fmt::Display for Failed {
 }
 
 impl Failed {
-    /// Who has refused, or cannot be reached, according to the exception.
+    /// The reason that an exception means.
     fn of(exception: &SystemException, text: String) -> Self {
         use SystemExceptionKind as Kind;
         match exception.kind {
