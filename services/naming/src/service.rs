@@ -100,8 +100,8 @@ pub enum ServiceError {
     /// The file of the store cannot be used.
     #[error(
         "cannot use the store `{}`: {problem}; it has to be a file of a naming service that no other process \
-         uses, or one that does not exist, in a folder in which this user may write; instead of a damaged one, \
-         restore a copy",
+         uses, or one that does not exist, in a folder in which this user may write; instead of a damaged \
+         one, restore a copy",
         .path.display()
     )]
     Store {
