@@ -142,6 +142,46 @@ impl Name {
     }
 }
 
+impl Name {
+    /// Parses the string form of a name with at most so many components, id and kind of each having at most
+    /// so many octets together. A longer text takes no more memory than the longest name: use this for texts
+    /// of peers, as the components of a text take up to 57 times its memory.
+    ///
+    /// # Errors
+    /// [`NameError::TooManyComponents`], [`NameError::ComponentTooLong`], and those of a malformed text.
+    ///
+    /// ```
+    /// # mod punctual { pub(crate) use punctual_giop as naming; }
+    /// use punctual::naming::{Name, NameError};
+    ///
+    /// assert_eq!(Name::parse_within("radar/track.1", 2, 6), "radar/track.1".parse());
+    /// assert_eq!(Name::parse_within("a/b/c", 2, 6), Err(NameError::TooManyComponents { most: 2 }));
+    /// ```
+    pub fn parse_within(text: &str, components: usize, octets: usize) -> Result<Self, NameError> {
+        let (most, mut parsed) = (components, Vec::new());
+        if text.is_empty() {
+            return Err(NameError::Empty);
+        }
+        let mut component = Parsed::default();
+        let mut characters = text.char_indices();
+        while let Some((at, character)) = characters.next() {
+            match character {
+                '/' if parsed.len() + 1 >= most => return Err(NameError::TooManyComponents { most }),
+                '/' => parsed.push(core::mem::take(&mut component).finished(at)?),
+                '.' if component.dot.is_some() => return Err(NameError::SecondDot { at }),
+                '.' => component.dot = Some(at),
+                '\\' => match characters.next() {
+                    Some((_, escaped @ ('/' | '.' | '\\'))) => component.push(escaped, at, octets)?,
+                    _ => return Err(NameError::BadEscape { at }),
+                },
+                other => component.push(other, at, octets)?,
+            }
+        }
+        parsed.push(component.finished(text.len())?);
+        Ok(Self(parsed))
+    }
+}
+
 impl From<NameComponent> for Name {
     fn from(component: NameComponent) -> Self {
         Self(vec![component])
@@ -162,28 +202,9 @@ impl fmt::Display for Name {
 impl FromStr for Name {
     type Err = NameError;
 
-    /// Parses the string form.
+    /// Parses the string form, of any length.
     fn from_str(text: &str) -> Result<Self, NameError> {
-        if text.is_empty() {
-            return Err(NameError::Empty);
-        }
-        let mut components = Vec::new();
-        let mut component = Parsed::default();
-        let mut characters = text.char_indices();
-        while let Some((at, character)) = characters.next() {
-            match character {
-                '/' => components.push(core::mem::take(&mut component).finished(at)?),
-                '.' if component.dot.is_some() => return Err(NameError::SecondDot { at }),
-                '.' => component.dot = Some(at),
-                '\\' => match characters.next() {
-                    Some((_, escaped @ ('/' | '.' | '\\'))) => component.push(escaped),
-                    _ => return Err(NameError::BadEscape { at }),
-                },
-                other => component.push(other),
-            }
-        }
-        components.push(component.finished(text.len())?);
-        Ok(Self(components))
+        Self::parse_within(text, usize::MAX, usize::MAX)
     }
 }
 
@@ -196,11 +217,17 @@ struct Parsed {
 }
 
 impl Parsed {
-    fn push(&mut self, character: char) {
-        match self.dot {
-            None => self.value.id.push(character),
-            Some(_) => self.value.kind.push(character),
+    /// Adds a character, the one at `at`, to at most so many octets.
+    fn push(&mut self, character: char, at: usize, octets: usize) -> Result<(), NameError> {
+        let NameComponent { id, kind } = &mut self.value;
+        if id.len() + kind.len() + character.len_utf8() > octets {
+            return Err(NameError::ComponentTooLong { at, most: octets });
         }
+        match self.dot {
+            None => id.push(character),
+            Some(_) => kind.push(character),
+        }
+        Ok(())
     }
 
     /// The component, which ends at `end`.
@@ -257,6 +284,20 @@ pub enum NameError {
     BadEscape {
         /// Place of the `\`.
         at: usize,
+    },
+    /// There are more components than permitted.
+    #[error("a name has more than {most} components; bind a context within another one, and begin there")]
+    TooManyComponents {
+        /// Greatest permitted number.
+        most: usize,
+    },
+    /// A component has more octets than permitted.
+    #[error("id and kind of a component of a name have more than {most} octets, at octet {at}; shorten them")]
+    ComponentTooLong {
+        /// Place of the first character beyond the limit.
+        at: usize,
+        /// Greatest permitted number of octets.
+        most: usize,
     },
 }
 
@@ -416,6 +457,25 @@ mod tests {
             (r"ü/\", BadEscape { at: 3 }),
         ] {
             assert_eq!(text.parse::<Name>(), Err(error), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_are_parsed_within_limits() {
+        let within = |text| Name::parse_within(text, 2, 4);
+        for text in ["ab.cd/efgh", r"\/\.\\x/.", "\u{20ac}x", ".abcd"] {
+            assert_eq!(within(text), text.parse(), "{text}");
+        }
+        let (most, long) = (2, |at| NameError::ComponentTooLong { at, most: 4 });
+        for (text, error) in [
+            ("a/b/", NameError::TooManyComponents { most }),
+            ("a/b/c/d//", NameError::TooManyComponents { most }),
+            ("abcde", long(4)),
+            ("ab.cde/x", long(5)),
+            (r"x/abc\.d", long(7)),
+            ("\u{20ac}\u{20ac}", long(3)),
+        ] {
+            assert_eq!(within(text), Err(error), "{text}");
         }
     }
 

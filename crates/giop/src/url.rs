@@ -269,16 +269,13 @@ pub fn ior_from_string(text: &str) -> Result<Ior, UrlError> {
 /// ```
 pub fn corbaname_url(address: &str, name: &str) -> Result<String, UrlError> {
     corbaloc(address)?;
-    if !name.is_empty() {
-        name.parse::<Name>()
-            .map_err(|error| UrlError::BadName(excerpt(name), error))?;
-    }
     let mut url = String::from("corbaname:");
     url.push_str(address);
     if !name.is_empty() {
         url.push('#');
         let _ = write_text(&mut url, name);
     }
+    url.parse::<ObjectUrl>()?;
     Ok(url)
 }
 
@@ -359,6 +356,11 @@ fn corbaloc(rest: &str) -> Result<ObjectUrl, UrlError> {
 fn other_address(text: &str) -> Result<UrlAddress, UrlError> {
     let unknown = || UrlError::UnknownProtocol(excerpt(text));
     let (protocol, rest) = text.split_once(':').ok_or_else(unknown)?;
+    // As in the schemes of URLs.
+    let is_of_scheme = |octet: u8| octet.is_ascii_alphanumeric() || b"+-.".contains(&octet);
+    if protocol.is_empty() || !protocol.bytes().all(is_of_scheme) {
+        return Err(unknown());
+    }
     let (version, address) = match rest.split_once('@') {
         Some((version, rest)) => (iiop_version(version)?, rest),
         None => (Version::V1_0, rest),
@@ -400,10 +402,14 @@ fn iiop_address(text: &str) -> Result<IiopAddress, UrlError> {
     };
     // A number is a port without a host, although `inet_aton` would accept it as an address.
     let is_number = host.bytes().all(|octet| octet.is_ascii_digit());
-    if host.is_empty()
-        || is_number
-        || host.contains(|c: char| c.is_whitespace() || c.is_control() || c == '[' || c == ']')
-    {
+    // A zone follows a `%` in brackets.
+    let others: &[u8] = if host_port.starts_with('[') {
+        b":.-_%"
+    } else {
+        b".-_"
+    };
+    let is_of_host = |octet: u8| octet.is_ascii_alphanumeric() || others.contains(&octet);
+    if host.is_empty() || is_number || !host.bytes().all(is_of_host) {
         return Err(bad_host());
     }
     if port.is_some_and(|port| port.contains(':')) {

@@ -520,10 +520,12 @@ impl Orb {
         resolution::resolved(self.core(), text).map_err(|error| error.of(text))
     }
 
-    /// Makes usable a reference that a program has kept in its encoded form. Causes no request.
+    /// Makes a reference usable that a program has kept in its encoded form. Causes no request. If this ORB
+    /// cannot use any of its profiles, calls fail, and it can be passed on, as in arguments and results.
     ///
     /// # Errors
-    /// [`ResolveError::Nil`]; [`ResolveError::Call`] for a reference that this ORB cannot use.
+    /// [`ResolveError::Nil`]; [`ResolveError::Call`] for one that names more addresses than
+    /// [`crate::Limits::max_endpoints`].
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -537,7 +539,7 @@ impl Orb {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn object_of(&self, ior: Ior) -> Result<ObjectRef, ResolveError> {
-        resolution::complete(self.core(), ior)
+        resolution::kept(self.core(), ior)
     }
 
     /// Serves the objects of adapters without a thread pool on the calling thread until the ORB is shut down.

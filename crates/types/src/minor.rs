@@ -442,4 +442,42 @@ table! {
     VALUE_RELEASED = 151, BadParam,
         "a value in a circle is sent while it is being released, or after `ValueGraph::close` with a \
          reference that keeps nothing; send a clone of one that was found in a value, or the closed value";
+    NAMING_COMPONENT_TOO_LONG = 160, ImpLimit,
+        "id and kind of a component of the name have more octets than the naming service permits; shorten them, \
+         or raise `NamingLimits::component` (`punctual naming serve --component`)";
+    NAMING_TOO_MANY_COMPONENTS = 161, ImpLimit,
+        "the name has more components than the naming service permits; resolve a context on the way and go on \
+         there, or raise `NamingLimits::components` (`punctual naming serve --components`)";
+    NAMING_CONTEXTS_EXHAUSTED = 162, ImpLimit,
+        "the naming service has as many contexts as it permits; destroy those that are no longer used \
+         (`punctual naming serve --prune` drops those without a name), or raise `NamingLimits::contexts` \
+         (`--contexts`)";
+    NAMING_BINDINGS_EXHAUSTED = 163, ImpLimit,
+        "the naming context has as many bindings as the service permits; unbind some, bind in a context below \
+         it, or raise `NamingLimits::bindings` (`punctual naming serve --bindings`)";
+    NAMING_OCTETS_EXHAUSTED = 164, ImpLimit,
+        "the names and references of the naming service take as many octets as it permits; unbind some, or \
+         raise `NamingLimits::octets` (`punctual naming serve --octets`)";
+    NAMING_REFERENCE_TOO_LARGE = 165, ImpLimit,
+        "the reference has more octets than the naming service permits; publish fewer addresses in it, or raise \
+         `NamingLimits::reference` (`punctual naming serve --reference`)";
+    NAMING_ROOT_PERMANENT = 166, NoPermission,
+        "the root context of a naming service cannot be destroyed; end its process, or start it with another \
+         store";
+    NAMING_NIL_CONTEXT = 167, BadParam,
+        "nil cannot be bound as a naming context; create one with `bind_new_context`, or bind nil with `bind`";
+    NAMING_NO_NUMBER = 168, BadParam,
+        "an iterator returns at least one binding; call `next_n` with 1 or more";
+    NAMING_NOT_STORED = 169, PersistStore,
+        "the naming service could not write the change to its file; make room on its disk (its standard error \
+         and `NamingService::store_failure` say why) and try again: it opens the file again once a second";
+    NAMING_CHANGES_WAITING = 170, Transient,
+        "as many changes wait for the disk of the naming service as it permits; try again, or raise \
+         `NamingLimits::changes` and the number of threads that serve (`punctual naming serve --threads`)";
+    NAMING_GONE = 171, ObjectNotExist,
+        "the naming context or iterator no longer exists: it has been destroyed, or was not used for too long; \
+         resolve the context or list the bindings again";
+    NAMING_NO_CONTEXT = 172, BadParam,
+        "the context that is to be bound is one of this naming service and does not exist; create it with \
+         `bind_new_context`";
 }

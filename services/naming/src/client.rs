@@ -1,9 +1,12 @@
 //! A client of a naming context.
 
-use std::time::Duration;
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
 use punctual::{
-    Interface, ObjectRef, Orb,
+    Interface, Minor, ObjectRef, Orb,
     naming::{self, Name, NameNotFound},
 };
 
@@ -17,7 +20,8 @@ use crate::{
 ///
 /// Each operation takes a name as text or as [`Name`], and ends after a timeout, [`Self::TIMEOUT`] by
 /// default. If a server cannot proceed at a context of another one, the operation continues there
-/// (CannotProceed).
+/// (CannotProceed); if too many changes wait for the disk of a server of Punctual, it tries again. The
+/// timeout is that of all these calls together.
 ///
 /// ```
 /// use punctual::Orb;
@@ -79,8 +83,11 @@ impl IntoName for &String {
 /// How many contexts of other servers an operation tries.
 const MAX_CONTEXTS: usize = 16;
 
+/// Time after which an operation is tried again if too many changes wait for the disk of the server.
+const PAUSE: Duration = Duration::from_millis(10);
+
 impl NamingContext {
-    /// Default timeout of each call.
+    /// Default timeout of each operation.
     pub const TIMEOUT: Duration = Duration::from_secs(5);
 
     /// Returns a client of this context, a `NamingContextRef` or `NamingContextExtRef`.
@@ -100,7 +107,8 @@ impl NamingContext {
         Ok(Self::new(&orb.resolve::<NamingContextRef>(url)?))
     }
 
-    /// Sets the timeout of each call.
+    /// Sets the timeout of each operation. Asking an object for its interface
+    /// ([`resolve`](Self::resolve)) has another one of this length.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
@@ -218,7 +226,7 @@ impl NamingContext {
     /// # Errors
     /// [`NamingError::NotEmpty`]; [`NamingError::Call`] for a root context.
     pub fn destroy(self) -> Result<(), NamingError> {
-        match self.timed(&self.context).destroy() {
+        match timed(&self.context, self.timeout).destroy() {
             Ok(()) => Ok(()),
             Err(naming_context::DestroyError::NotEmpty(_)) => Err(NamingError::NotEmpty),
             Err(naming_context::DestroyError::System(exception)) => Err(exception.into()),
@@ -238,11 +246,7 @@ impl NamingContext {
     /// # Errors
     /// [`NamingError::Call`].
     pub fn list_here(&self) -> Result<Listing, NamingError> {
-        Listing::begin(&self.timed(&self.context), self.timeout)
-    }
-
-    fn timed(&self, context: &NamingContextRef) -> NamingContextRef {
-        NamingContextRef::from_object(context.as_object().with_timeout(self.timeout))
+        Listing::begin(&timed(&self.context, self.timeout), self.timeout)
     }
 
     /// Calls the context with the name, and continues at the contexts to which servers refer.
@@ -252,20 +256,33 @@ impl NamingContext {
         call: impl Fn(&NamingContextRef, &[naming::NameComponent]) -> Result<R, E>,
     ) -> Result<R, NamingError> {
         let name = name.into_name()?;
-        let (mut context, mut rest) = (self.timed(&self.context), name.components().to_vec());
-        for _ in 0..MAX_CONTEXTS {
-            let refusal = match call(&context, &rest) {
+        let end = Instant::now() + self.timeout;
+        let left = || end.saturating_duration_since(Instant::now());
+        let (mut context, mut rest) = (self.context.clone(), name.components().to_vec());
+        let mut contexts = 1;
+        while contexts <= MAX_CONTEXTS {
+            let refusal = match call(&timed(&context, left()), &rest) {
                 Ok(result) => return Ok(result),
                 Err(error) => error.into(),
             };
-            (context, rest) = match refusal {
-                Refusal::CannotProceed(other, rest) if !rest.is_empty() => (self.timed(&other), rest),
+            match refusal {
+                Refusal::CannotProceed(other, remaining) if !remaining.is_empty() => {
+                    (context, rest) = (other, remaining);
+                    contexts += 1;
+                }
+                Refusal::System(busy) if busy.minor == Minor::NAMING_CHANGES_WAITING && left() > PAUSE => {
+                    thread::sleep(PAUSE);
+                }
                 refusal => return Err(failed(refusal, &name)),
-            };
+            }
         }
         let contexts = MAX_CONTEXTS;
         Err(NamingError::Endless { name, contexts })
     }
+}
+
+fn timed(context: &NamingContextRef, timeout: Duration) -> NamingContextRef {
+    NamingContextRef::from_object(context.as_object().with_timeout(timeout))
 }
 
 fn failed(refusal: Refusal, name: &Name) -> NamingError {

@@ -37,12 +37,27 @@ pub struct NamingLimits {
     /// Maximum number of bindings in one reply; default 1,000. Clients that ask for more get this many, and
     /// an iterator for the rest.
     pub batch: usize,
-    /// Maximum number of requests that wait for contexts of other servers at a time; default 2. Further
-    /// requests get CannotProceed, with which clients continue at that context themselves. It should be below
-    /// the number of serving threads: otherwise, contexts that do not answer can occupy all of them.
+    /// Maximum number of changes that wait for the disk at a time; default 8. Others get TRANSIENT, "not
+    /// completed"; [`NamingContext`](crate::NamingContext) tries again until its timeout. The service lowers
+    /// it so that, besides, one thread serves lookups ([`foreign_calls`](Self::foreign_calls) are occupied,
+    /// too), but not below 1. Without a store, changes do not wait.
+    pub changes: usize,
+    /// Maximum number of requests that wait for contexts of other servers at a time; default 2. Others get
+    /// CannotProceed, with which clients continue at that context themselves. The service lowers it below
+    /// the number of threads that serve: otherwise, contexts that do not answer could occupy all of them.
     pub foreign_calls: usize,
     /// Longest wait for a context of another server; default 2 s.
     pub foreign_timeout: Duration,
+}
+
+impl NamingLimits {
+    /// Lowers the numbers of requests that wait so that one of the threads remains, if possible.
+    pub(crate) fn for_threads(mut self, threads: usize) -> Self {
+        let others = threads.saturating_sub(1);
+        self.foreign_calls = self.foreign_calls.min(others);
+        self.changes = self.changes.min(others - self.foreign_calls).max(1);
+        self
+    }
 }
 
 impl Default for NamingLimits {
@@ -57,8 +72,28 @@ impl Default for NamingLimits {
             iterators: 1_024,
             iterator_idle: Duration::from_secs(300),
             batch: 1_000,
+            changes: 8,
             foreign_calls: 2,
             foreign_timeout: Duration::from_secs(2),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_thread_remains_for_lookups() {
+        for (threads, foreign_calls, changes) in
+            [(0, 0, 1), (1, 0, 1), (2, 1, 1), (4, 2, 1), (8, 2, 5), (99, 2, 8)]
+        {
+            let limits = NamingLimits::default().for_threads(threads);
+            assert_eq!(
+                (limits.foreign_calls, limits.changes),
+                (foreign_calls, changes),
+                "{threads}"
+            );
         }
     }
 }

@@ -14,8 +14,11 @@ use crate::{
 const BATCH: u32 = 100;
 
 /// Bindings of a context, in the order of the server; from
-/// [`NamingContext::list`](crate::NamingContext::list). It fetches 100 at a time, and destroys its iterator
-/// at the server when it is dropped.
+/// [`NamingContext::list`](crate::NamingContext::list). It fetches 100 at a time.
+///
+/// Dropping it before its end calls the server, to destroy the iterator there: this takes a round trip, or
+/// the timeout of the context if the server does not answer. Listings that fit into the first 100 bindings,
+/// or that have been read to their end, need no such call.
 ///
 /// Names that are bound or unbound meanwhile may be missing or not. A server can make the listing as long as
 /// it likes; use `take` to bound it.

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use punctual::Completion;
+
 use crate::tree::{Change, Tree};
 
 /// A store that cannot be opened.
@@ -12,7 +14,17 @@ impl Store {
         Err("this program is built without the feature `store` of punctual-naming".to_owned())
     }
 
-    pub(crate) fn commit(&mut self, _: &[Change]) -> Result<(), String> {
+    pub(crate) fn reopen(&mut self) -> Result<Option<Tree>, NotStored> {
         match *self {}
     }
+
+    pub(crate) fn commit(&mut self, _: &[Change]) -> Result<(), NotStored> {
+        match *self {}
+    }
+}
+
+/// An error that does not occur.
+pub(crate) struct NotStored {
+    pub(crate) problem: String,
+    pub(crate) completion: Completion,
 }

@@ -1,6 +1,6 @@
 //! Reasons for refusing a request, and the corresponding exception of each operation.
 
-use punctual::{Completion, SystemException, SystemExceptionKind, naming};
+use punctual::{Completion, Minor, SystemException, SystemExceptionKind, naming};
 
 use crate::idl::cos_naming::{self, NamingContextRef, naming_context::*, naming_context_ext::*};
 
@@ -20,17 +20,18 @@ pub(crate) enum Refusal {
 
 impl Refusal {
     pub(crate) fn system(kind: SystemExceptionKind) -> Self {
-        Self::System(SystemException::new(kind, 0, Completion::No))
+        Self::System(SystemException::new(kind, Minor::NONE, Completion::No))
     }
 
-    /// The context no longer exists.
+    /// One of Punctual's minor codes, in an exception of its kind.
+    pub(crate) fn minor(minor: Minor) -> Self {
+        let kind = minor.kind().unwrap_or(SystemExceptionKind::Internal);
+        Self::System(SystemException::new(kind, minor, Completion::No))
+    }
+
+    /// The context or iterator no longer exists.
     pub(crate) fn gone() -> Self {
-        Self::system(SystemExceptionKind::ObjectNotExist)
-    }
-
-    /// A limit is reached.
-    pub(crate) fn limit() -> Self {
-        Self::system(SystemExceptionKind::ImpLimit)
+        Self::minor(Minor::NAMING_GONE)
     }
 }
 

@@ -21,7 +21,12 @@ use crate::{
 ///
 /// Names are looked up in memory, under a lock that inherits priority and is held for as long as it takes to
 /// follow a name. Changes are written to the store first, if there is one, and become visible when they are
-/// on the disk; lookups do not wait for that.
+/// on the disk; lookups do not wait for that. The thread that serves the change calls `fsync`, and the other
+/// changes wait for it: [`NamingLimits::changes`] at most, so that threads remain for lookups. In a pool with
+/// lanes, lookups of a lane depend on no change of another one.
+///
+/// If the file cannot be written, the change gets PERSIST_STORE, and later changes open the file again, once
+/// a second at most; lookups go on meanwhile.
 ///
 /// It keeps its ORB running, and ends with the last clone of this handle: its contexts no longer exist then,
 /// and the file of its store is closed.
@@ -52,17 +57,19 @@ use crate::{
 /// ```
 #[derive(Clone)]
 pub struct NamingService {
-    core: Arc<Core>,
+    pub(crate) core: Arc<Core>,
     root: NamingContextExtRef,
 }
 
 /// Settings of a [`NamingService`].
-#[derive(Clone, Default)]
+#[derive(Clone)]
 #[must_use = "`build` makes the service"]
 pub struct NamingServiceBuilder {
     limits: NamingLimits,
     store: Option<PathBuf>,
     pool: Option<ThreadPool>,
+    threads: usize,
+    prune: bool,
 }
 
 /// Contents of a [`NamingService`], and counts of what it has refused.
@@ -71,6 +78,9 @@ pub struct NamingServiceBuilder {
 pub struct NamingStatistics {
     /// Number of contexts, including the root.
     pub contexts: usize,
+    /// Number of contexts beside the root to which no context of this service is bound: clients that have
+    /// created them may have kept a reference, or bound them at another server, or forgotten them.
+    pub unnamed: usize,
     /// Number of bindings in all of them.
     pub bindings: usize,
     /// Octets of contexts and bindings, as [`NamingLimits::octets`] counts them.
@@ -90,7 +100,8 @@ pub enum ServiceError {
     /// The file of the store cannot be used.
     #[error(
         "cannot use the store `{}`: {problem}; it has to be a file of a naming service that no other process \
-         uses, or one that does not exist, in a folder in which this user may write",
+         uses, or one that does not exist, in a folder in which this user may write; instead of a damaged \
+         one, restore a copy",
         .path.display()
     )]
     Store {
@@ -128,7 +139,13 @@ punctual_types::debug_as_display!(ServiceError);
 impl NamingService {
     /// Returns the settings of a service in memory with the default limits.
     pub fn builder() -> NamingServiceBuilder {
-        NamingServiceBuilder::default()
+        NamingServiceBuilder {
+            limits: NamingLimits::default(),
+            store: None,
+            pool: None,
+            threads: 1,
+            prune: false,
+        }
     }
 
     /// Returns the reference to the root context, for `Orb::publish("NameService", service.root())`.
@@ -143,6 +160,7 @@ impl NamingService {
         let tree = self.core.tree.lock();
         NamingStatistics {
             contexts: tree.context_count(),
+            unnamed: tree.unnamed_count(),
             bindings: tree.binding_count(),
             octets: tree.octets(),
             iterators,
@@ -190,41 +208,74 @@ impl NamingServiceBuilder {
         self
     }
 
-    /// Sets the pool whose threads serve contexts and iterators. Default: the threads that call `Orb::run`,
-    /// which in any case answer clients that look for the published name. With one thread more than
-    /// [`NamingLimits::foreign_calls`], the pool keeps serving while contexts of other servers do not answer.
+    /// Sets the pool whose threads serve contexts and iterators. Default: those that call `Orb::run`, which
+    /// in any case answer clients that look for the published name.
     pub fn threadpool(mut self, pool: &ThreadPool) -> Self {
         self.pool = Some(pool.clone());
         self
     }
 
-    /// Builds the service, which serves from now on, in adapters `NameService` and `NameService.iterators` of
+    /// States how many threads call `Orb::run`, default 1, if they serve the contexts: one of them does not
+    /// wait for other servers or the disk ([`NamingLimits::foreign_calls`], [`NamingLimits::changes`]). The
+    /// service knows the number of threads in a [pool](Self::threadpool).
+    ///
+    /// ```
+    /// use punctual::Orb;
+    /// use punctual_naming::NamingService;
+    ///
+    /// let service = NamingService::builder().serving_threads(4).build(&Orb::builder().build()?)?;
+    /// # drop(service);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn serving_threads(mut self, number: usize) -> Self {
+        self.threads = number;
+        self
+    }
+
+    /// Drops the contexts of the store to which no name leads from the root, with their bindings; clients may
+    /// have forgotten them ([`NamingStatistics::unnamed`]). Do not use it if other naming services or clients
+    /// keep references to such contexts.
+    ///
+    /// ```
+    /// use punctual::Orb;
+    /// use punctual_naming::{NamingService, idl::cos_naming::NamingContext};
+    ///
+    /// let file = std::env::temp_dir().join(format!("pruned-{}", std::process::id()));
+    /// for (prune, before) in [(false, 0), (false, 1), (true, 0)] {
+    ///     let orb = Orb::builder().build()?;
+    ///     let builder = NamingService::builder().store(&file);
+    ///     let service = if prune { builder.prune() } else { builder }.build(&orb)?;
+    ///     assert_eq!(service.statistics().unnamed, before);
+    ///     service.root().new_context()?;
+    /// #   if before == 1 { service.root().new_context()?; }
+    /// }
+    /// # std::fs::remove_file(file)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn prune(mut self) -> Self {
+        self.prune = true;
+        self
+    }
+
+    /// Builds the service, which serves from now on: in adapters `NameService` and `NameService.iterators` of
     /// the ORB's root adapter.
     ///
     /// # Errors
     /// See [`ServiceError`].
     pub fn build(self, orb: &Orb) -> Result<NamingService, ServiceError> {
-        let opened = self.store.as_deref().map(|path| {
-            Store::open(path).map_err(|problem| ServiceError::Store {
-                path: path.to_owned(),
-                problem,
-            })
-        });
-        let (store, incarnation, tree) = match opened.transpose()? {
-            Some((store, incarnation, tree)) => (Some(store), incarnation, tree),
+        let (store, incarnation, tree) = match &self.store {
+            Some(path) => {
+                let (store, incarnation, tree) = self.open(path)?;
+                (Some(store), incarnation, tree)
+            }
             None => (None, random_number().map_err(ServiceError::Random)?, Tree::new()),
         };
-        if let Some(path) = &self.store
-            && (tree.context_count() > self.limits.contexts || tree.octets() > self.limits.octets)
-        {
-            return Err(ServiceError::StoreTooLarge {
-                path: path.clone(),
-                contexts: tree.context_count(),
-                octets: tree.octets(),
-                limits: Box::new(self.limits),
-            });
-        }
-        let core = Arc::new(Core::new(self.limits, orb, incarnation, store, tree));
+        let threads = self.pool.as_ref().map_or(self.threads, |pool| {
+            let lanes = pool.statistics().into_iter();
+            lanes.map(|(_, lane)| lane.threads.present).sum()
+        });
+        let limits = self.limits.for_threads(threads);
+        let core = Arc::new(Core::new(limits, orb, incarnation, store, tree));
         let child = |name: &str| {
             let child = orb.root_poa().child(name).user_ids();
             self.pool.iter().fold(child, |child, pool| child.threadpool(pool))
@@ -243,6 +294,29 @@ impl NamingServiceBuilder {
         let root = context_reference(&contexts, incarnation, ROOT)?;
         core.set_adapters(Adapters { contexts, iterators });
         Ok(NamingService { core, root })
+    }
+
+    /// Opens the store, with what the limits permit.
+    fn open(&self, path: &Path) -> Result<(Store, u64, Tree), ServiceError> {
+        let failed = |problem| ServiceError::Store {
+            path: path.to_owned(),
+            problem,
+        };
+        let (mut store, incarnation, mut tree) = Store::open(path).map_err(failed)?;
+        if self.prune {
+            let changes = tree.prune();
+            store.commit(&changes).map_err(|not| failed(not.problem))?;
+            changes.iter().for_each(|change| tree.apply(change));
+        }
+        if tree.context_count() > self.limits.contexts || tree.octets() > self.limits.octets {
+            return Err(ServiceError::StoreTooLarge {
+                path: path.to_owned(),
+                contexts: tree.context_count(),
+                octets: tree.octets(),
+                limits: Box::new(self.limits.clone()),
+            });
+        }
+        Ok((store, incarnation, tree))
     }
 }
 

@@ -1,11 +1,15 @@
 //! The way of a name through contexts, here and on other servers. Source: Naming Service 1.3, 2.3.
 
-use std::sync::{Arc, atomic::Ordering::Relaxed};
+use std::sync::Arc;
 
-use punctual::{Completion, Interface, SystemException, SystemExceptionKind, naming::NameComponent};
+use punctual::{
+    Completion, Interface, Minor, SystemException, SystemExceptionKind,
+    naming::{Name, NameComponent, NameError},
+};
 
 use crate::{
-    core::Core,
+    NamingLimits,
+    core::{Core, counted},
     idl::cos_naming::{NameComponentView, NamingContextRef, naming_context::NotFoundReason},
     refusal::Refusal,
     tree::{Bound, ContextNumber},
@@ -32,11 +36,28 @@ impl Core {
         }
         let limits = &self.limits;
         let is_long = |one: &NameComponentView<'_>| one.id.len() + one.kind.len() > limits.component;
-        if name.len() > limits.components || name.iter().any(is_long) {
-            return Err(self.limit());
+        if name.len() > limits.components {
+            return Err(self.limit(Minor::NAMING_TOO_MANY_COMPONENTS));
+        }
+        if name.iter().any(is_long) {
+            return Err(self.limit(Minor::NAMING_COMPONENT_TOO_LONG));
         }
         let components = name.iter().map(|one| NameComponent::new(one.id, one.kind));
         Ok(components.collect())
+    }
+
+    /// Parses a name within the same limits.
+    pub(crate) fn parsed(&self, text: &str) -> Result<Name, Refusal> {
+        let NamingLimits {
+            components,
+            component,
+            ..
+        } = self.limits;
+        Name::parse_within(text, components, component).map_err(|error| match error {
+            NameError::TooManyComponents { .. } => self.limit(Minor::NAMING_TOO_MANY_COMPONENTS),
+            NameError::ComponentTooLong { .. } => self.limit(Minor::NAMING_COMPONENT_TOO_LONG),
+            _ => Refusal::InvalidName,
+        })
     }
 
     /// Follows all components but the last one.
@@ -95,14 +116,10 @@ impl Core {
         } = elsewhere;
         let rest = &from_context[1..];
         let cannot_proceed = || Refusal::CannotProceed(context.clone(), rest.to_vec());
-        let more = |number| (number < self.limits.foreign_calls).then_some(number + 1);
-        if self.foreign_calls.fetch_update(Relaxed, Relaxed, more).is_err() {
+        let Some(_counted) = counted(&self.foreign_calls, self.limits.foreign_calls) else {
             return Err(cannot_proceed());
-        }
+        };
         let timed = context.as_object().with_timeout(self.limits.foreign_timeout);
-        let _counted = scopeguard::guard((), |()| {
-            self.foreign_calls.fetch_sub(1, Relaxed);
-        });
         let called = call(&NamingContextRef::from_object(timed), rest);
         called.map_err(|error| match error.into() {
             Refusal::System(exception) if is_no_context(&exception) => {

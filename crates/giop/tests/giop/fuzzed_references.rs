@@ -3,9 +3,9 @@
 
 use punctual_cdr::{Decode, Decoder, Encode, Encoder, Endian, Ior, TaggedComponent};
 use punctual_giop::{
-    Component, IiopProfile, ObjectUrl, decode_code_sets, decode_invocation_policies, decode_listen_points,
-    decode_multiple_components, decode_priority, decode_priority_range, decode_refused_priority,
-    ior_from_string, ior_to_string,
+    Component, IiopProfile, Name, NameError, ObjectUrl, corbaname_url, decode_code_sets,
+    decode_invocation_policies, decode_listen_points, decode_multiple_components, decode_priority,
+    decode_priority_range, decode_refused_priority, ior_from_string, ior_to_string,
 };
 
 /// Decodes the octets behind the first one, which chooses what they are. What can be decoded is the same
@@ -69,8 +69,32 @@ fn text(octets: &[u8]) {
         assert_eq!(ior_from_string(&ior_to_string(&ior)).as_ref(), Ok(&ior));
     }
     match text.parse::<ObjectUrl>() {
-        Ok(url) => drop(format!("{url:?}")),
+        Ok(url) => assert_eq!(url.to_string().parse().as_ref(), Ok(&url)),
         Err(error) => assert!(!error.to_string().is_empty()),
+    }
+    // An address and a name, as `to_url` gets them: the URL means both.
+    let (address, name) = text.split_once('\n').unwrap_or((text, ""));
+    if let Ok(url) = corbaname_url(address, name) {
+        let whole: ObjectUrl = url.parse().expect("a URL that was made");
+        let context = corbaname_url(address, "").expect("the address is as before");
+        let context: ObjectUrl = context.parse().expect("the address alone");
+        match (whole, context) {
+            (
+                ObjectUrl::Corbaname {
+                    context,
+                    name: parsed,
+                },
+                ObjectUrl::Corbaname { context: alone, .. },
+            ) => {
+                assert_eq!((context, parsed), (alone, name.parse::<Name>().ok()), "{url}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let (within, any) = (Name::parse_within(name, 3, 5), name.parse::<Name>());
+    match within {
+        Err(NameError::TooManyComponents { .. } | NameError::ComponentTooLong { .. }) => {}
+        within => assert_eq!(within, any),
     }
 }
 
@@ -130,7 +154,10 @@ mod tests {
                 .any(|profile| decode_multiple_components(profile).is_ok())
         );
         let texts = || of(2).filter_map(|octets| str::from_utf8(octets).ok());
-        assert!(texts().filter(|text| text.parse::<ObjectUrl>().is_ok()).count() >= 4);
+        assert!(texts().filter(|text| text.parse::<ObjectUrl>().is_ok()).count() >= 8);
+        let pairs = texts().filter_map(|text| text.split_once('\n'));
+        let made = pairs.filter(|(address, name)| corbaname_url(address, name).is_ok());
+        assert!(made.count() >= 4, "`corbaname:` URLs of an address and a name");
         assert!(of(3).any(|data| decode_listen_points(data).is_ok_and(|points| !points.is_empty())));
         assert!(of(3).any(|data| decode_invocation_policies(data).is_ok()));
         assert!(of(3).any(|data| decode_code_sets(data).is_ok()));

@@ -170,6 +170,20 @@ fn names_and_addresses_become_corbaname() {
     assert!(corbaname_url("", "a").is_err() && corbaname_url("radar", "a").is_err());
     let bad = UrlError::BadName("a.".into(), NameError::TrailingDot { at: 1 });
     assert_eq!(corbaname_url(":radar", "a."), Err(bad));
+    // Their result would mean another address, or could not be read by others.
+    for address in [
+        ":ra#dar", ":h?st", ":h\"<>", ":a b", ":h\u{fc}", ":h%23", ":[::1%#]", "x y:z", "a#b:c", ":h,:i#j",
+    ] {
+        let refused = corbaname_url(address, "a");
+        assert!(
+            matches!(refused, Err(UrlError::BadHost(_) | UrlError::UnknownProtocol(_))),
+            "{address}"
+        );
+    }
+    assert_eq!(
+        corbaname_url(":[fe80::1%25eth0]:1", "a").as_deref(),
+        Ok("corbaname::[fe80::1%25eth0]:1#a")
+    );
 }
 
 #[test]

@@ -41,6 +41,24 @@ impl Reference {
         Ok(Self::of_route(core, ior, route, None, overrides))
     }
 
+    /// Keeps a reference that cannot be used, too: its calls fail, and it can be passed on.
+    ///
+    /// Fails with IMP_LIMIT if it names too many endpoints.
+    pub(crate) fn kept(core: &Arc<ClientCore>, ior: Ior) -> Result<Arc<Self>, SystemException> {
+        let ior = Arc::new(ior);
+        let route = match Route::new(&ior, core) {
+            Err(error) if error.kind != SystemExceptionKind::ImpLimit => Route::unusable(&ior, error),
+            route => route?,
+        };
+        Ok(Self::of_route(
+            core,
+            ior,
+            Arc::new(route),
+            None,
+            PolicyOverrides::new(),
+        ))
+    }
+
     /// Returns a reference to the same object with other policies.
     pub(super) fn with_overrides(&self, overrides: PolicyOverrides) -> Arc<Self> {
         Self::of_route(
@@ -93,7 +111,7 @@ impl punctual_stub::Orb for ClientCore {
             SystemException::new(SystemExceptionKind::BadInvOrder, minor, Completion::No)
         };
         let core = self.shared().ok_or_else(gone)?;
-        Ok(Reference::new(&core, ior)?)
+        Ok(Reference::kept(&core, ior)?)
     }
 
     fn value_factory(&self, id: &[u8]) -> Option<&'static ValueFactory> {

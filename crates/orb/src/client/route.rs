@@ -39,6 +39,8 @@ pub(crate) struct Route {
     pub(super) orb_type: u32,
     /// Whether the object belongs to this ORB: no request needs to be sent.
     pub(crate) is_local: bool,
+    /// Why there is no endpoint, if this ORB cannot use any profile.
+    unusable: Option<Box<SystemException>>,
 }
 
 struct RoutedEndpoint {
@@ -109,6 +111,9 @@ impl Route {
 
     #[cold]
     fn no_endpoint(&self, priority: Priority, band: Option<Band>) -> SystemException {
+        if let Some(problem) = &self.unusable {
+            return SystemException::clone(problem);
+        }
         let minor = if band.is_some() {
             Minor::NO_ENDPOINT_IN_BAND
         } else {

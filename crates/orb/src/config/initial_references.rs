@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, env};
 
-use punctual_giop::NAME_SERVICE;
+use punctual_giop::{NAME_SERVICE, ObjectUrl};
 
 use crate::notice;
 
@@ -58,10 +58,11 @@ impl InitialReferences {
     pub(crate) fn get(&self, name: &str) -> Option<String> {
         let url = self.urls.get(name).cloned();
         url.or_else(|| {
-            Some(format!(
-                "{}/{name}",
-                self.default.as_deref()?.trim_end_matches('/')
-            ))
+            let default = self.default.as_deref()?.trim_end_matches('/');
+            // `corbaloc:rir:/NAME`, with the name escaped.
+            let name = name.to_owned();
+            let escaped = ObjectUrl::Rir { name }.to_string();
+            Some(format!("{default}{}", escaped.strip_prefix("corbaloc:rir:")?))
         })
     }
 }
@@ -82,6 +83,7 @@ mod tests {
             ("NameService", "corbaloc::own/N"),
             ("Radar", "corbaloc::r/K=1"),
             ("none", "corbaloc::all/none"),
+            ("a b#c%", "corbaloc::all/a%20b%23c%25"),
         ] {
             assert_eq!(all.get(name).as_deref(), Some(url));
         }

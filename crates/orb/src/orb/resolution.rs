@@ -73,8 +73,16 @@ fn of_url(core: &Arc<OrbCore>, url: ObjectUrl, steps: usize) -> Result<ObjectRef
     }
 }
 
+/// Makes a complete reference usable, or keeps it for others.
+pub(super) fn kept(core: &OrbCore, ior: Ior) -> Result<ObjectRef, ResolveError> {
+    if ior.is_nil() {
+        return Err(ResolveError::Nil);
+    }
+    Ok(ObjectRef::new(Reference::kept(&core.client, ior)?))
+}
+
 /// Makes a complete reference usable.
-pub(super) fn complete(core: &OrbCore, ior: Ior) -> Result<ObjectRef, ResolveError> {
+fn complete(core: &OrbCore, ior: Ior) -> Result<ObjectRef, ResolveError> {
     if ior.is_nil() {
         return Err(ResolveError::Nil);
     }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use punctual::{
-    AnyServant, Declined, Interface, ObjectRef, Poa, ServantLocator, SystemException,
+    AnyServant, Declined, Interface, Minor, ObjectRef, Poa, ServantLocator, SystemException,
     naming::{Name, corbaname_url},
 };
 
@@ -82,8 +82,7 @@ impl Context {
         replace: bool,
     ) -> Result<(), Refusal> {
         let name = self.core.name(name)?;
-        let bad_param = || Refusal::system(punctual::SystemExceptionKind::BadParam);
-        let context = context.ok_or_else(bad_param)?;
+        let context = context.ok_or_else(|| Refusal::minor(Minor::NAMING_NIL_CONTEXT))?;
         let bound = match self.core.own_number(&context) {
             Some(number) => Bound::Own(number),
             None => Bound::Foreign(context.as_object().ior().clone()),
@@ -102,19 +101,6 @@ impl Context {
                 .core
                 .call(&elsewhere, false, |context, rest| context.resolve(&wire(rest))),
         }
-    }
-
-    fn parsed(&self, text: &str) -> Result<Name, Refusal> {
-        let name: Name = text.parse().map_err(|_| Refusal::InvalidName)?;
-        // The same limits as for other names.
-        let views: Vec<_> = { name.components().iter() }
-            .map(|component| NameComponentView {
-                id: &component.id,
-                kind: &component.kind,
-            })
-            .collect();
-        self.core.name(&views)?;
-        Ok(name)
     }
 }
 
@@ -160,7 +146,7 @@ impl NamingContext for Context {
     }
 
     fn new_context(&self) -> Result<Option<NamingContextRef>, SystemException> {
-        let number = self.core.create(None)?;
+        let number = self.core.create(self.number, None)?;
         self.core.context(number).map(Some)
     }
 
@@ -171,7 +157,7 @@ impl NamingContext for Context {
         let name = self.core.name(n)?;
         match self.core.walk(self.number, &name)? {
             Walked::Here(context, last) => {
-                let number = self.core.create(Some((context, last)))?;
+                let number = self.core.create(context, Some((context, last)))?;
                 Ok(self.core.context(number).map(Some)?)
             }
             Walked::Elsewhere(elsewhere) => {
@@ -186,6 +172,9 @@ impl NamingContext for Context {
     }
 
     fn list(&self, how_many: u32) -> Result<(Vec<Binding>, Option<BindingIteratorRef>), SystemException> {
+        if !self.core.tree.lock().has(self.number) {
+            return Err(Refusal::gone().into());
+        }
         let (bindings, rest) = self.core.batch(self.number, None, how_many as usize);
         let iterator = match rest {
             None => None,
@@ -202,21 +191,25 @@ impl NamingContextExt for Context {
     }
 
     fn to_name(&self, sn: &str) -> Result<cos_naming::Name, ToNameError> {
-        Ok(wire(self.parsed(sn)?.components()))
+        Ok(wire(self.core.parsed(sn)?.components()))
     }
 
     fn to_url(&self, addr: &str, sn: &str) -> Result<String, ToUrlError> {
         if !sn.is_empty() {
-            self.parsed(sn)?;
+            self.core.parsed(sn)?;
         }
         match addr {
             "" => Err(Refusal::InvalidAddress.into()),
+            // Its addresses take memory, too.
+            long if long.len() > self.core.limits.reference => {
+                Err(self.core.limit(Minor::NAMING_REFERENCE_TOO_LARGE).into())
+            }
             addr => Ok(corbaname_url(addr, sn).map_err(|_| Refusal::InvalidAddress)?),
         }
     }
 
     fn resolve_str(&self, sn: &str) -> Result<Option<ObjectRef>, ResolveStrError> {
-        let name = self.parsed(sn)?;
+        let name = self.core.parsed(sn)?;
         Ok(self.resolved(name.components())?)
     }
 }

@@ -6,7 +6,8 @@ use std::{
 };
 
 use punctual::{
-    AnyServant, Declined, Poa, ServantLocator, SystemException, SystemExceptionKind, naming::NameComponent,
+    AnyServant, Declined, Minor, Poa, ServantLocator, SystemException, SystemExceptionKind,
+    naming::NameComponent,
 };
 
 use crate::{
@@ -86,7 +87,7 @@ impl BindingIterator for Iterator {
 
     fn next_n(&self, how_many: u32) -> Result<(bool, Vec<Binding>), SystemException> {
         if how_many == 0 {
-            return Err(Refusal::system(SystemExceptionKind::BadParam).into());
+            return Err(Refusal::minor(Minor::NAMING_NO_NUMBER).into());
         }
         let bindings = self.next(how_many as usize)?;
         Ok((!bindings.is_empty(), bindings))

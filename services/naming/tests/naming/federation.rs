@@ -9,7 +9,7 @@ use std::{
 use punctual::{Interface, SystemExceptionKind};
 use punctual_fixtures::eventually;
 use punctual_naming::{
-    NamingContext as Client, NamingError, NamingLimits,
+    NamingContext as Client, NamingError, NamingLimits, NamingService,
     idl::cos_naming::{
         NamingContextRef,
         naming_context::{self, *},
@@ -196,8 +196,8 @@ fn redirect(ior: &mut punctual::Ior, port: u16) {
 fn a_client_follows_contexts_that_refer_to_each_other_for_a_while_only() {
     use punctual_naming::idl::cos_naming::*;
 
-    /// Refers to itself without end.
-    struct Endless(std::sync::OnceLock<NamingContextRef>, AtomicUsize);
+    /// Refers to itself without end: reference, number of calls, and how long each takes in ms.
+    struct Endless(std::sync::OnceLock<NamingContextRef>, AtomicUsize, AtomicUsize);
 
     fn no() -> punctual::SystemException {
         punctual::SystemException::new(SystemExceptionKind::NoImplement, 0, punctual::Completion::No)
@@ -222,6 +222,7 @@ fn a_client_follows_contexts_that_refer_to_each_other_for_a_while_only() {
         }
         fn resolve(&self, n: N<'_>) -> Result<Object, ResolveError> {
             self.1.fetch_add(1, SeqCst);
+            std::thread::sleep(Duration::from_millis(self.2.load(SeqCst) as u64));
             let rest_of_name = n.iter().map(|one| one.to_owned()).collect();
             let cxt = self.0.get().cloned();
             Err(CannotProceed { cxt, rest_of_name }.into())
@@ -248,7 +249,11 @@ fn a_client_follows_contexts_that_refer_to_each_other_for_a_while_only() {
 
     let orb = orb(Some("iiop://127.0.0.1"));
     let poa = orb.root_poa().child("endless").build().unwrap();
-    let servant = std::sync::Arc::new(Endless(std::sync::OnceLock::new(), AtomicUsize::new(0)));
+    let servant = std::sync::Arc::new(Endless(
+        std::sync::OnceLock::new(),
+        AtomicUsize::new(0),
+        AtomicUsize::new(0),
+    ));
     let any = punctual::AnyServant::of_arc::<NamingContextRef, _>(std::sync::Arc::clone(&servant));
     let endless: NamingContextRef = poa.object(any).activate_shared().unwrap();
     servant.0.set(endless.clone()).unwrap();
@@ -266,5 +271,46 @@ fn a_client_follows_contexts_that_refer_to_each_other_for_a_while_only() {
         .replace("corbaloc:", "corbaname:");
     let error = orb.resolve_object(&format!("{url}#a/b")).unwrap_err();
     assert!(matches!(error, punctual::ResolveError::NameRefused(_)), "{error}");
-    assert_eq!(servant.1.load(SeqCst), 9, "`max_forwards` is 8");
+    assert_eq!(servant.1.swap(0, SeqCst), 9, "`max_forwards` is 8");
+
+    // All calls of an operation have one timeout together.
+    servant.2.store(200, SeqCst);
+    let client = crate::server::orb(None);
+    let url = orb.publish("Endless", &endless).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| orb.run());
+        let _ended = scopeguard::guard((), |()| orb.shutdown());
+        let slow = Client::find(&client, &url).unwrap();
+        let slow = slow.with_timeout(Duration::from_millis(500));
+        let error = slow.resolve_object("a/b").unwrap_err();
+        let NamingError::Call(error) = error else {
+            panic!("{error}")
+        };
+        assert_eq!(error.kind, SystemExceptionKind::Timeout);
+        assert!((1..=3).contains(&servant.1.load(SeqCst)));
+    });
+}
+
+/// One thread serves: it must not wait for other servers.
+#[test]
+fn a_service_of_one_thread_refers_to_other_servers_instead_of_calling_them() {
+    let other = Server::start(NamingLimits::default());
+    let client = orb(None);
+    let there = other.naming(&client);
+    there.create("a").unwrap();
+    for (threads, proceeds) in [(1, false), (2, true)] {
+        let service = NamingService::builder()
+            .serving_threads(threads)
+            .build(&orb(None))
+            .unwrap();
+        let root = service.root();
+        let far = NamingContextRef::from_object(there.reference().as_object().clone());
+        root.bind_context(&name("far"), Some(&far)).unwrap();
+        match root.resolve(&name("far/a")) {
+            Ok(Some(_)) => assert!(proceeds),
+            Err(ResolveError::CannotProceed(_)) => assert!(!proceeds),
+            other => panic!("{other:?}"),
+        }
+        assert!(Client::new(root).resolve_object("far/a").is_ok());
+    }
 }

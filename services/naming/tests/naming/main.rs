@@ -8,3 +8,6 @@ mod restarts;
 mod rules;
 mod server;
 mod urls;
+
+#[global_allocator]
+static ALLOCATOR: punctual_os::CountingAllocator = punctual_os::CountingAllocator;

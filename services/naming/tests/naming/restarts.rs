@@ -1,6 +1,6 @@
 //! A service with a store, before and after a restart.
 
-use std::net::TcpListener;
+use std::{net::TcpListener, time::Duration};
 
 use punctual::{Interface, SystemExceptionKind};
 use punctual_fixtures::Folder;
@@ -128,4 +128,119 @@ fn a_store_beyond_the_limits_is_refused() {
         Err(ServiceError::StoreTooLarge { contexts, .. }) => assert_eq!(contexts, 2),
         _ => panic!("two contexts are more than one"),
     }
+}
+
+/// The contents that the service accepts, it accepts after a restart.
+#[test]
+fn a_service_at_its_limits_starts_again_with_them() {
+    let folder = Folder::new("naming-full");
+    for (file, octets, named) in [("a", 3_000, true), ("b", 3_000, false), ("c", 3_100, true)] {
+        let limits = NamingLimits {
+            octets,
+            ..NamingLimits::default()
+        };
+        let build = || {
+            let builder = NamingService::builder().store(folder.join(file));
+            builder.limits(limits.clone()).build(&orb(None))
+        };
+        let service = build().unwrap();
+        let root = service.root();
+        let create = |number: usize| match named {
+            true => root.bind_new_context(&name(&number.to_string())).is_ok(),
+            false => root.new_context().is_ok(),
+        };
+        let created = (0..100).take_while(|number| create(*number)).count();
+        assert!((1..99).contains(&created), "{created}");
+        let before = service.statistics();
+        assert!(before.octets <= octets, "{before:?}");
+        drop(service);
+        let after = build().unwrap().statistics();
+        assert_eq!((after.octets, after.contexts), (before.octets, before.contexts));
+    }
+}
+
+#[test]
+fn contexts_without_a_name_are_counted_and_can_be_dropped() {
+    let folder = Folder::new("naming-prune");
+    let file = folder.join("names.redb");
+    let builder = || NamingService::builder().store(&file);
+    let service = builder().build(&orb(None)).unwrap();
+    let root = service.root();
+    root.bind_new_context(&name("a")).unwrap();
+    for _ in 0..10 {
+        root.new_context().unwrap();
+    }
+    let forgotten = root.new_context().unwrap().unwrap();
+    forgotten.bind(&name("x"), None).unwrap();
+    assert_eq!(service.statistics().unnamed, 11);
+    drop((forgotten, service));
+    let service = builder().build(&orb(None)).unwrap();
+    let found = service.statistics();
+    assert_eq!((found.contexts, found.unnamed, found.bindings), (13, 11, 2));
+    drop(service);
+    // More than the limits permit, before.
+    let limits = NamingLimits {
+        contexts: 2,
+        ..NamingLimits::default()
+    };
+    let pruned = builder()
+        .limits(limits.clone())
+        .prune()
+        .build(&orb(None))
+        .unwrap();
+    let found = pruned.statistics();
+    assert_eq!((found.contexts, found.unnamed, found.bindings), (2, 0, 1));
+    drop(pruned);
+    let service = builder().limits(limits).build(&orb(None)).unwrap();
+    assert_eq!(service.statistics(), found);
+}
+
+/// Both services have the same numbers in the ids of their contexts.
+#[test]
+fn contexts_of_a_copy_of_the_store_are_those_of_another_service() {
+    let folder = Folder::new("naming-copy");
+    let (file, copy) = (folder.join("names.redb"), folder.join("copy.redb"));
+    let start =
+        |file: &std::path::Path| Server::start_at("iiop://127.0.0.1", NamingLimits::default(), Some(file));
+    let client = orb(Some("iiop://127.0.0.1"));
+    let server = start(&file);
+    server.root(&client).bind_new_context(&name("a")).unwrap();
+    server.stop();
+    std::fs::copy(&file, &copy).unwrap();
+    let (here, there) = (start(&file), start(&copy));
+    let (near, far) = (here.root(&client), there.root(&client));
+    far.bind(&name("a/o"), Some(&object(&client, "there"))).unwrap();
+    let far = NamingContextRef::from_object(far.as_object().clone());
+    near.bind_context(&name("far"), Some(&far)).unwrap();
+    let found = near.resolve(&name("far/a/o")).unwrap().unwrap();
+    assert!(found.is_equivalent(&object(&client, "there")));
+    let own = near.resolve(&name("a")).unwrap().unwrap();
+    near.bind_context(&name("b"), Some(&NamingContextRef::from_object(own)))
+        .unwrap();
+    near.bind(&name("b/o"), None).unwrap();
+    assert_eq!(near.resolve(&name("a/o")).unwrap(), None, "its own are its own");
+    here.stop();
+    there.stop();
+}
+
+/// One change at a time waits for the disk: the service refuses others, and clients try again.
+#[test]
+fn more_clients_than_threads_change_a_store() {
+    let folder = Folder::new("naming-writers");
+    let file = folder.join("names.redb");
+    let server = Server::start_at("iiop://127.0.0.1", NamingLimits::default(), Some(&file));
+    std::thread::scope(|scope| {
+        for client in 0..8 {
+            let server = &server;
+            scope.spawn(move || {
+                let naming = server.naming(&orb(None)).with_timeout(Duration::from_secs(60));
+                for number in 0..8 {
+                    naming.create(&format!("{client}-{number}")).unwrap();
+                }
+            });
+        }
+    });
+    let found = server.service.statistics();
+    assert_eq!((found.bindings, found.contexts, found.not_stored), (64, 65, 0));
+    server.stop();
 }

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use clap::Args;
-use punctual::{Orb, ResolveError, SchedulingClass, naming::Name};
-use punctual_naming::NamingContext;
+use punctual::{Orb, ResolveError, SchedulingClass, ior_from_string, naming::Name};
+use punctual_naming::{NamingContext, NamingError};
 use serde_json::json;
 
-use super::Failed;
+use super::{Failed, is_gone};
 use crate::{arguments::seconds, tls::TlsFile};
 
 pub const RESOLVE: &str = "\
@@ -51,6 +51,8 @@ already; 2 the command line is wrong: the name or the address; 3 a naming servic
 pub const DESTROY: &str = "\
 Examples:
   punctual naming destroy radar/tracks.fast
+
+If the context no longer exists, its name is made free.
 
 Exit code: 0 the context is destroyed; 1 the name is not bound to a context, or the context has \
 bindings; 2 the command line is wrong: the name or the address; 3 a naming service cannot be reached.";
@@ -137,6 +139,15 @@ pub fn name(text: &str) -> Result<Name, Failed> {
     name.map_err(|error| Failed::NotBegun(format!("`{text}` is not a name: {error}")))
 }
 
+/// Returns the context that is bound to a name; `None`: it no longer exists.
+pub fn existing(naming: &NamingContext, name: &Name) -> Result<Option<NamingContext>, NamingError> {
+    match naming.context(name) {
+        // Unless it is the one where the search begins.
+        Err(error) if is_gone(&error) => naming.resolve_object(name).map(|_| None),
+        found => found.map(Some),
+    }
+}
+
 pub fn resolve(options: &Resolve) -> Result<(), Failed> {
     let (_orb, naming, name) = options.named.find()?;
     let object = naming.resolve_object(&name)?;
@@ -163,12 +174,15 @@ pub fn bind(options: &Bind) -> Result<(), Failed> {
         };
         return Ok(bound?);
     }
-    let object = orb
-        .resolve_object(&options.reference)
-        .map_err(|error| match error {
-            ResolveError::Call { .. } => Failed::Unreachable(error.to_string()),
-            error => Failed::NotBegun(error.to_string()),
-        })?;
+    // A complete reference need not be usable here.
+    let object = match ior_from_string(&options.reference) {
+        Ok(ior) => orb.object_of(ior),
+        Err(_) => orb.resolve_object(&options.reference),
+    };
+    let object = object.map_err(|error| match error {
+        ResolveError::Call { ref exception, .. } => Failed::of(exception, error.to_string()),
+        error => Failed::NotBegun(error.to_string()),
+    })?;
     let bound = match options.replace {
         true => naming.rebind(&name, &object),
         false => naming.bind(&name, &object),
@@ -189,6 +203,12 @@ pub fn create(options: &Named) -> Result<(), Failed> {
 
 pub fn destroy(options: &Named) -> Result<(), Failed> {
     let (_orb, naming, name) = options.find()?;
-    naming.context(&name)?.destroy()?;
+    // If it no longer exists, what remains to be done is to make the name free.
+    if let Some(context) = existing(&naming, &name)? {
+        match context.destroy() {
+            Err(error) if is_gone(&error) => {}
+            destroyed => destroyed?,
+        }
+    }
     Ok(naming.unbind(&name)?)
 }

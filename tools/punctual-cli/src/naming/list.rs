@@ -1,17 +1,20 @@
 //! `punctual naming list`.
 
+use std::collections::HashMap;
+
 use clap::Args;
 use punctual::{
-    Interface,
+    Interface, ObjectRef,
     naming::{Name, NameComponent},
 };
-use punctual_naming::{NamingContext, NamingError};
+use punctual_naming::{Listing, NamingContext, NamingError};
 use punctual_report::terminal::printable;
 use serde_json::{Value, json};
 
 use super::{
     Failed,
-    client::{At, name},
+    client::{At, existing, name},
+    is_gone,
 };
 
 pub const HELP: &str = "\
@@ -22,7 +25,8 @@ Examples:
   punctual naming list --at corbaloc:rir:/NameService     from PUNCTUAL_INITIAL_REFERENCES
 
 A context has a `/` after its name. Names are printed as they are written on the command line and in URLs \
-(there with %xx for `\\` and other characters); with --recursive, they begin at the listed context.
+(there with %xx for `\\` and other characters); with --recursive, they begin at the listed context. --recursive \
+marks contexts that no longer exist; `punctual naming unbind` makes their names free.
 
 Exit code: 0 the names are printed; 1 there is no such context; 2 the command line is wrong: the name or the \
 address; 3 a naming service cannot be reached, or one below it (the others are printed).";
@@ -50,26 +54,37 @@ pub fn run(options: &Options) -> Result<(), Failed> {
     let below = options.name.as_deref().map(name).transpose()?;
     let orb = options.at.orb()?;
     let mut start = options.at.find(&orb)?;
-    if let Some(name) = below {
-        start = start.context(&name)?;
+    let gone = |name: &Name| {
+        let text = "no longer exists; `punctual naming unbind";
+        Failed::Refused(format!("the context `{name}` {text} {name}` makes its name free"))
+    };
+    if let Some(name) = &below {
+        start = existing(&start, name)?.ok_or_else(|| gone(name))?;
     }
+    let bindings = start.list_here().map_err(|error| match &below {
+        Some(name) if is_gone(&error) => gone(name),
+        _ => error.into(),
+    })?;
     let mut listed = Listed {
         options,
-        seen: vec![start.clone()],
+        seen: HashMap::new(),
         rows: Vec::new(),
         problem: None,
     };
-    listed.add(&start, &[])?;
+    listed.is_new(&start);
+    let added = listed.add(&start, bindings, &[]);
     if options.json {
+        // Those that were fetched before an error, too.
         println!("{:#}", Value::Array(listed.rows));
     }
+    added?;
     listed.problem.map_or(Ok(()), Err)
 }
 
 struct Listed<'o> {
     options: &'o Options,
-    /// Contexts that have been listed: they may form circles.
-    seen: Vec<NamingContext>,
+    /// Contexts that have been listed, by their hash: they may form circles.
+    seen: HashMap<u32, Vec<ObjectRef>>,
     rows: Vec<Value>,
     /// Why a context below could not be listed.
     problem: Option<Failed>,
@@ -79,9 +94,14 @@ struct Listed<'o> {
 const DEEPEST: usize = 64;
 
 impl Listed<'_> {
-    /// Lists a context, whose name is `path`.
-    fn add(&mut self, context: &NamingContext, path: &[NameComponent]) -> Result<(), NamingError> {
-        for bound in context.list_here()? {
+    /// Shows the bindings of a context, whose name is `path`.
+    fn add(
+        &mut self,
+        context: &NamingContext,
+        bindings: Listing,
+        path: &[NameComponent],
+    ) -> Result<(), NamingError> {
+        for bound in bindings {
             if self.rows.len() >= self.options.most {
                 return Ok(());
             }
@@ -90,36 +110,62 @@ impl Listed<'_> {
             path.push(bound.component.clone());
             let name =
                 Name::new(path.iter().cloned()).map_err(|error| NamingError::Name(String::new(), error))?;
-            self.show(&name, bound.is_context);
-            if bound.is_context && self.options.recursive && path.len() < DEEPEST {
-                let below = context
-                    .context(Name::from(bound.component))
-                    .and_then(|below| self.add_once(below, &path));
-                if let Err(error) = below {
-                    let problem = format!("`{name}` cannot be listed: {error}");
-                    self.problem.get_or_insert(Failed::Unreachable(problem));
-                }
+            let below = match bound.is_context && self.options.recursive && path.len() < DEEPEST {
+                true => self.below(context, bound.component).transpose(),
+                false => None,
+            };
+            let is_gone = matches!(&below, Some(Err(error)) if is_gone(error));
+            self.show(&name, bound.is_context, is_gone);
+            let listed = match below {
+                Some(Ok((below, bindings))) => self.add(&below, bindings, &path),
+                Some(Err(error)) if !is_gone => Err(error),
+                _ => Ok(()),
+            };
+            if let Err(error) = listed {
+                let problem = format!("`{name}` cannot be listed: {error}");
+                self.problem.get_or_insert(Failed::Unreachable(problem));
             }
         }
         Ok(())
     }
 
-    fn add_once(&mut self, context: NamingContext, path: &[NameComponent]) -> Result<(), NamingError> {
-        let object = context.reference().as_object();
-        let is_same = |other: &NamingContext| other.reference().as_object().is_equivalent(object);
-        if self.seen.iter().any(is_same) {
-            return Ok(());
+    /// Begins to list a context below this one; `None`: it has been listed.
+    fn below(
+        &mut self,
+        context: &NamingContext,
+        component: NameComponent,
+    ) -> Result<Option<(NamingContext, Listing)>, NamingError> {
+        let below = context.context(Name::from(component))?;
+        match self.is_new(&below) {
+            true => below.list_here().map(|bindings| Some((below, bindings))),
+            false => Ok(None),
         }
-        self.seen.push(context.clone());
-        self.add(&context, path)
     }
 
-    fn show(&mut self, name: &Name, is_context: bool) {
+    fn is_new(&mut self, context: &NamingContext) -> bool {
+        let object = context.reference().as_object();
+        let same = self.seen.entry(object.hash(0)).or_default();
+        let is_new = !same.iter().any(|other| other.is_equivalent(object));
+        if is_new {
+            same.push(object.clone());
+        }
+        is_new
+    }
+
+    fn show(&mut self, name: &Name, is_context: bool, is_gone: bool) {
         let last = name.components().last().cloned().unwrap_or_default();
-        let row = json!({"name": name.to_string(), "id": last.id, "kind": last.kind, "context": is_context});
+        let mut row =
+            json!({"name": name.to_string(), "id": last.id, "kind": last.kind, "context": is_context});
+        if is_gone {
+            row["gone"] = true.into();
+        }
         self.rows.push(row);
         if !self.options.json {
-            let mark = if is_context { "/" } else { "" };
+            let mark = match (is_context, is_gone) {
+                (_, true) => "/  (no longer exists)",
+                (true, false) => "/",
+                (false, false) => "",
+            };
             println!("{}{mark}", printable(&name.to_string()));
         }
     }

@@ -7,7 +7,7 @@ mod serve;
 use std::{fmt, io, process::ExitCode};
 
 use clap::Subcommand;
-use punctual::OrbError;
+use punctual::{OrbError, SystemException, SystemExceptionKind};
 use punctual_naming::{NamingError, ServiceError};
 use punctual_report::terminal::{complain, printable};
 
@@ -81,15 +81,36 @@ impl fmt::Display for Failed {
     }
 }
 
+impl Failed {
+    /// The reason that an exception means.
+    fn of(exception: &SystemException, text: String) -> Self {
+        use SystemExceptionKind as Kind;
+        match exception.kind {
+            Kind::Transient | Kind::CommFailure | Kind::Timeout | Kind::NoResponse | Kind::ObjectNotExist => {
+                Self::Unreachable(text)
+            }
+            _ => Self::Refused(text),
+        }
+    }
+}
+
+/// Whether the context no longer exists.
+fn is_gone(error: &NamingError) -> bool {
+    matches!(error, NamingError::Call(exception) if exception.kind == SystemExceptionKind::ObjectNotExist)
+}
+
 impl From<NamingError> for Failed {
     fn from(error: NamingError) -> Self {
         use punctual::ResolveError as Resolve;
         let text = error.to_string();
         match error {
-            NamingError::Context(Resolve::Call { .. }) => Self::Unreachable(format!(
-                "{text}; is a naming service running there, such as `punctual naming serve`?"
-            )),
-            NamingError::Call(_) => Self::Unreachable(text),
+            NamingError::Context(Resolve::Call { exception, .. }) => match Self::of(&exception, text) {
+                Self::Unreachable(text) => Self::Unreachable(format!(
+                    "{text}; is a naming service running there, such as `punctual naming serve`?"
+                )),
+                refused => refused,
+            },
+            NamingError::Call(exception) => Self::of(&exception, text),
             NamingError::Name(..)
             | NamingError::Context(
                 Resolve::Url(_)
@@ -110,7 +131,21 @@ impl From<OrbError> for Failed {
 
 impl From<ServiceError> for Failed {
     fn from(error: ServiceError) -> Self {
-        Self::NotBegun(error.to_string())
+        Self::NotBegun(match error {
+            ServiceError::StoreTooLarge {
+                path,
+                contexts,
+                octets,
+                limits,
+            } => format!(
+                "the store `{}` has {contexts} contexts and {octets} octets, more than the limits of {} and {}; \
+                 raise `--contexts` and `--octets`, or drop contexts without a name with `--prune`",
+                path.display(),
+                limits.contexts,
+                limits.octets
+            ),
+            error => error.to_string(),
+        })
     }
 }
 

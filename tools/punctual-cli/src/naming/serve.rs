@@ -8,12 +8,13 @@ use punctual_naming::{NamingLimits, NamingService};
 use punctual_system::signals::Termination;
 
 use super::Failed;
-use crate::tls::TlsFile;
+use crate::{arguments::seconds, tls::TlsFile};
 
 pub const HELP: &str = "\
 Examples:
   punctual naming serve
   punctual naming serve --store names.redb
+  punctual naming serve --store names.redb --prune      drops contexts that no name leads to
   punctual naming serve --listen iiop://192.0.2.1:2809 --store /var/lib/punctual/names.redb
   punctual naming serve --listen ssliop://radar.example:2810 --tls tls.toml
 
@@ -48,10 +49,26 @@ pub struct Options {
     /// Keep contexts and bindings in this file; default: in memory
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
-    /// Number of threads that serve
-    #[arg(long, value_name = "NUMBER", default_value = "4")]
+    /// Drop the contexts of the store that no name leads to from the root, with their bindings
+    #[arg(long, requires = "store")]
+    prune: bool,
+    /// Threads that serve; one of them does not wait for the disk or for other servers
+    #[arg(long, value_name = "NUMBER", default_value = "8")]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: u16,
+    #[command(flatten)]
+    tls: TlsFile,
+    #[command(flatten)]
+    limits: Limits,
+    /// Let `punctual top` watch the ORB at this socket
+    #[arg(long, value_name = "SOCKET")]
+    inspection: Option<PathBuf>,
+}
+
+/// Limits of the service.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Limits")]
+struct Limits {
     /// Maximum number of contexts
     #[arg(long, value_name = "NUMBER", default_value_t = NamingLimits::default().contexts)]
     contexts: usize,
@@ -61,11 +78,52 @@ pub struct Options {
     /// Maximum number of octets of all names and references
     #[arg(long, value_name = "OCTETS", default_value_t = NamingLimits::default().octets)]
     octets: usize,
-    /// Let `punctual top` watch the ORB at this socket
-    #[arg(long, value_name = "SOCKET")]
-    inspection: Option<PathBuf>,
-    #[command(flatten)]
-    tls: TlsFile,
+    /// Maximum number of components of a name
+    #[arg(long, value_name = "NUMBER", default_value_t = NamingLimits::default().components)]
+    components: usize,
+    /// Maximum number of octets of id and kind of a component
+    #[arg(long, value_name = "OCTETS", default_value_t = NamingLimits::default().component)]
+    component: usize,
+    /// Maximum number of octets of a reference
+    #[arg(long, value_name = "OCTETS", default_value_t = NamingLimits::default().reference)]
+    reference: usize,
+    /// Maximum number of iterators; the one unused for the longest time gives way to a new one
+    #[arg(long, value_name = "NUMBER", default_value_t = NamingLimits::default().iterators)]
+    iterators: usize,
+    /// Time after its last use at which an iterator ends
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "300")]
+    iterator_idle: Duration,
+    /// Maximum number of bindings in a reply
+    #[arg(long, value_name = "NUMBER", default_value_t = NamingLimits::default().batch)]
+    batch: usize,
+    /// Maximum number of changes that wait for the disk at a time
+    #[arg(long, value_name = "NUMBER", default_value_t = NamingLimits::default().changes)]
+    changes: usize,
+    /// Maximum number of requests that wait for contexts of other servers at a time
+    #[arg(long, value_name = "NUMBER", default_value_t = NamingLimits::default().foreign_calls)]
+    foreign_calls: usize,
+    /// Longest wait for a context of another server
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "2")]
+    foreign_timeout: Duration,
+}
+
+impl Limits {
+    fn limits(&self) -> NamingLimits {
+        NamingLimits {
+            contexts: self.contexts,
+            bindings: self.bindings,
+            octets: self.octets,
+            components: self.components,
+            component: self.component,
+            reference: self.reference,
+            iterators: self.iterators,
+            iterator_idle: self.iterator_idle,
+            batch: self.batch,
+            changes: self.changes,
+            foreign_calls: self.foreign_calls,
+            foreign_timeout: self.foreign_timeout,
+        }
+    }
 }
 
 pub fn run(options: &Options) -> Result<(), Failed> {
@@ -79,15 +137,12 @@ pub fn run(options: &Options) -> Result<(), Failed> {
     }
     let orb = builder.build()?;
     let threads = usize::from(options.threads);
-    let limits = NamingLimits {
-        contexts: options.contexts,
-        bindings: options.bindings,
-        octets: options.octets,
-        // One thread is left for names of this service.
-        foreign_calls: (threads - 1).min(NamingLimits::default().foreign_calls),
-        ..NamingLimits::default()
-    };
-    let builder = NamingService::builder().limits(limits);
+    let mut builder = NamingService::builder()
+        .limits(options.limits.limits())
+        .serving_threads(threads);
+    if options.prune {
+        builder = builder.prune();
+    }
     let service = match &options.store {
         None => builder,
         Some(file) => builder.store(file),
@@ -99,8 +154,12 @@ pub fn run(options: &Options) -> Result<(), Failed> {
         None => "in memory".to_owned(),
         Some(file) => format!("in `{}`", file.display()),
     };
+    let unnamed = match found.unnamed {
+        0 => String::new(),
+        number => format!(" ({number} without a name)"),
+    };
     println!(
-        "Contexts {}, bindings {}, {place}. Ctrl-C ends it.",
+        "Contexts {}{unnamed}, bindings {}, {place}. Ctrl-C ends it.",
         found.contexts, found.bindings
     );
     thread::scope(|scope| {

@@ -7,9 +7,9 @@ use std::{
 };
 
 use punctual::Orb;
-use punctual_fixtures::{Folder, programs::interruptible};
+use punctual_fixtures::{Folder, eventually, programs::interruptible};
 use punctual_naming::NamingContext;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, prlimit};
 use serde_json::{Value, json};
 
 use crate::command::{Run, run};
@@ -29,7 +29,11 @@ impl Served {
     }
 
     pub fn start_at(endpoint: &str, arguments: &[&str]) -> Self {
-        let mut command = interruptible(env!("CARGO_BIN_EXE_punctual"));
+        let mut command = interruptible("env");
+        // Beyond a limit on the size of files, writing fails.
+        command
+            .arg("--ignore-signal=XFSZ")
+            .arg(env!("CARGO_BIN_EXE_punctual"));
         command
             .args(["naming", "serve", "--listen", endpoint])
             .args(arguments);
@@ -74,6 +78,21 @@ impl Served {
         let run = self.run(arguments);
         assert_eq!(run.code, 0, "{arguments:?}: {}", run.complained);
         run.said
+    }
+
+    /// Its root, for changes that no command makes.
+    fn naming(&self) -> (Orb, NamingContext) {
+        let orb = Orb::builder().lock_memory(false).build().unwrap();
+        let root = NamingContext::find(&orb, &self.url).unwrap();
+        (orb, root)
+    }
+
+    /// Sets the greatest size of the files that it writes.
+    fn limit_files(&self, octets: Option<u64>) {
+        let pid = Some(Pid::from_child(&self.child));
+        let current = octets.or(getrlimit(Resource::Fsize).maximum);
+        let maximum = getrlimit(Resource::Fsize).maximum;
+        prlimit(pid, Resource::Fsize, Rlimit { current, maximum }).unwrap();
     }
 
     /// Ends it, and returns the rest of its output.
@@ -160,7 +179,7 @@ fn errors_name_the_component_and_have_their_exit_code() {
         (&["create", "radar"], 1, "`radar` is bound already"),
         (&["bind", "radar", here, "--replace"], 1, "unbind it first"),
         (&["destroy", "x"], 1, "is not found"),
-        (&["create", "x"], 3, "IMP_LIMIT"),
+        (&["create", "x"], 1, "(`--contexts`)"),
         (&["resolve", "radar/"], 2, "a component of a name is missing"),
         (&["bind", "x", "radar"], 2, "is not an object reference"),
         (
@@ -242,6 +261,198 @@ fn a_store_keeps_names_and_references_over_a_restart() {
         listed.complained
     );
     served.end(Signal::INT);
+}
+
+/// A full disk fails in the same way.
+#[test]
+fn a_store_that_cannot_be_written_is_opened_again() {
+    let folder = Folder::new("naming-full");
+    let file = folder.join("names.redb");
+    let store = ["--store", file.to_str().unwrap()];
+    let served = Served::start(&store);
+    served.done(&["create", "before"]);
+    served.limit_files(Some(8_192));
+    for _ in 0..2 {
+        let refused = served.run(&["create", "meanwhile"]);
+        assert_eq!(refused.code, 1, "{}", refused.complained);
+        let expected =
+            refused.complained.contains("PERSIST_STORE") && refused.complained.contains("make room");
+        assert!(expected, "{}", refused.complained);
+        assert_eq!(served.done(&["list"]), "before/\n", "lookups go on");
+    }
+    served.limit_files(None);
+    eventually("the file is opened again", || {
+        served.run(&["create", "after"]).code == 0
+    });
+    served.done(&["create", "after/below"]);
+    assert_eq!(served.done(&["list", "-r"]), "after/\nafter/below/\nbefore/\n");
+    served.end(Signal::TERM);
+
+    let served = Served::start(&store);
+    assert_eq!(served.done(&["list", "-r"]), "after/\nafter/below/\nbefore/\n");
+    served.end(Signal::TERM);
+}
+
+#[test]
+fn a_store_beyond_the_limits_names_their_arguments_and_can_be_pruned() {
+    let folder = Folder::new("naming-prune");
+    let file = folder.join("names.redb");
+    let store = ["--store", file.to_str().unwrap()];
+    let served = Served::start(&store);
+    served.done(&["create", "radar"]);
+    let (_orb, root) = served.naming();
+    root.reference().new_context().unwrap();
+    served.end(Signal::TERM);
+    let serve = [
+        "naming",
+        "serve",
+        "--listen",
+        "iiop://127.0.0.1:0",
+        store[0],
+        store[1],
+    ];
+    let refused = run(serve.into_iter().chain(["--contexts", "2"]));
+    assert_eq!(refused.code, 2);
+    assert!(
+        refused.complained.contains("raise `--contexts` and `--octets`"),
+        "{}",
+        refused.complained
+    );
+    let served = Served::start(&store);
+    assert!(
+        served
+            .contents
+            .starts_with("Contexts 3 (1 without a name), bindings 1, in `"),
+        "{}",
+        served.contents
+    );
+    served.end(Signal::TERM);
+    let served = Served::start(&[store[0], store[1], "--contexts", "2", "--prune"]);
+    assert!(
+        served.contents.starts_with("Contexts 2, bindings 1, in `"),
+        "{}",
+        served.contents
+    );
+    served.end(Signal::TERM);
+
+    std::fs::write(&file, "no store".repeat(1_000)).unwrap();
+    let none = run(serve);
+    assert_eq!(none.code, 2, "{}", none.complained);
+}
+
+#[test]
+fn contexts_that_no_longer_exist_are_shown_and_their_names_made_free() {
+    let served = Served::start(&[]);
+    for name in ["a", "b", "d1", "d2"] {
+        served.done(&["create", name]);
+    }
+    let (_orb, root) = served.naming();
+    for name in ["d1", "d2"] {
+        root.context(name).unwrap().destroy().unwrap();
+    }
+    let gone = "d1/  (no longer exists)\nd2/  (no longer exists)\n";
+    assert_eq!(served.done(&["list", "-r"]), format!("a/\nb/\n{gone}"));
+    let listed: Value = serde_json::from_str(&served.done(&["list", "-r", "--json"])).unwrap();
+    assert_eq!(
+        (&listed[2]["gone"], &listed[1]["gone"]),
+        (&json!(true), &Value::Null)
+    );
+    let refused = served.run(&["list", "d2"]);
+    assert_eq!(refused.code, 1);
+    let advice = "the context `d2` no longer exists; `punctual naming unbind d2` makes its name free";
+    assert!(refused.complained.contains(advice), "{}", refused.complained);
+    served.done(&["unbind", "d2"]);
+    served.done(&["destroy", "d1"]);
+    assert_eq!(served.done(&["list"]), "a/\nb/\n");
+
+    // The context of --at itself.
+    let context = served.done(&["resolve", "b"]);
+    served.done(&["destroy", "b"]);
+    let gone = run(["naming", "list", "--at", context.trim_end()]);
+    assert_eq!(gone.code, 3, "{}", gone.complained);
+}
+
+#[test]
+fn an_error_between_two_batches_loses_no_fetched_name() {
+    let served = Served::start(&["--iterators", "1"]);
+    let (_orb, naming) = served.naming();
+    let below = naming.create("a").unwrap();
+    for number in 0..110 {
+        naming.create(&format!("n{number}")).unwrap();
+        below
+            .bind(&format!("n{number}"), &below.reference().clone())
+            .unwrap();
+    }
+    // The list of `a` needs the only iterator.
+    let listed = served.run(&["list", "--recursive", "--json"]);
+    assert_eq!(listed.code, 3, "{}", listed.complained);
+    let rows: Vec<Value> = serde_json::from_str(&listed.said).unwrap();
+    assert_eq!(rows.len(), 100 + 110);
+}
+
+#[test]
+fn limits_are_arguments() {
+    let served = Served::start(&[
+        "--components",
+        "2",
+        "--component",
+        "8",
+        "--reference",
+        "300",
+        "--batch",
+        "10",
+        "--bindings",
+        "3",
+        "--octets",
+        "2000",
+        "--iterator-idle",
+        "60",
+        "--changes",
+        "3",
+        "--foreign-calls",
+        "1",
+        "--foreign-timeout",
+        "0.5",
+        "--threads",
+        "2",
+    ]);
+    served.done(&["create", "a"]);
+    let large = format!("corbaloc::1.2@127.0.0.1:1/{}", "k".repeat(300));
+    let large = punctual::ior_to_string(&punctual::Ior {
+        type_id: large,
+        profiles: vec![punctual::TaggedProfile {
+            tag: 77,
+            data: vec![0; 300],
+        }],
+    });
+    for (arguments, expected) in [
+        (&["resolve", "a/b/c"][..], "--components"),
+        (&["resolve", "123456789"], "--component`"),
+        (&["bind", "x", &large], "--reference"),
+    ] {
+        let refused = served.run(arguments);
+        let complained = refused.complained;
+        assert!(
+            refused.code == 1 && complained.contains(expected),
+            "{arguments:?}: {complained}"
+        );
+    }
+    served.done(&["create", "b"]);
+    served.done(&["create", "c"]);
+    let refused = served.run(&["create", "d"]);
+    assert!(
+        refused.code == 1 && refused.complained.contains("--bindings"),
+        "{}",
+        refused.complained
+    );
+    let created = (0..9).take_while(|number| served.run(&["create", &format!("a/{number}")]).code == 0);
+    assert!(created.count() < 4);
+    let refused = served.run(&["create", "b/x"]);
+    assert!(
+        refused.code == 1 && refused.complained.contains("--octets"),
+        "{}",
+        refused.complained
+    );
 }
 
 #[test]

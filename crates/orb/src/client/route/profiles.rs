@@ -11,7 +11,7 @@ use std::{
 use punctual_cdr::{CdrErrorKind, CharSet, CodeSets, Ior, TaggedComponent};
 use punctual_giop::{
     CodeSetComponentInfo, Component, PUNCTUAL_ORB_TYPE, PolicyValue, Profile, TAG_INTERNET_IOP, TAG_ORB_TYPE,
-    TAG_PUNCTUAL_TLS, TAO_TAG_ENDPOINTS, UTF_8, decode_endpoints_with, negotiate,
+    TAG_PUNCTUAL_TLS, TAO_TAG_ENDPOINTS, UTF_8, Version, decode_endpoints_with, negotiate,
 };
 use punctual_transport::{Reach, Transport, host_id};
 use punctual_types::{Minor, SystemException, SystemExceptionKind};
@@ -93,6 +93,24 @@ impl Route {
         Ok(route)
     }
 
+    /// The route of a reference that this ORB keeps for others, but cannot use itself.
+    pub(crate) fn unusable(ior: &Arc<Ior>, problem: SystemException) -> Self {
+        Self {
+            number: next_number(),
+            version: Version::V1_0,
+            is_local: false,
+            object_key: Vec::new(),
+            addressing: Addressing::new(ior, 0),
+            endpoints: Vec::new(),
+            tags: Vec::new(),
+            exposes_protocols: false,
+            model: None,
+            bands: Vec::new(),
+            orb_type: 0,
+            unusable: Some(Box::new(problem)),
+        }
+    }
+
     fn from_profile(
         transport: &Arc<dyn Transport>,
         profile: Profile<String>,
@@ -105,9 +123,8 @@ impl Route {
         let mut code_sets = None;
         let mut lanes = Vec::new();
         let mut alternates = Vec::new();
-        static ROUTES: AtomicU64 = AtomicU64::new(0);
         let mut route = Route {
-            number: ROUTES.fetch_add(1, Ordering::Relaxed),
+            number: next_number(),
             version: profile.version.negotiated().ok_or_else(malformed)?,
             is_local: core.owns(&profile),
             object_key: profile.object_key,
@@ -118,6 +135,7 @@ impl Route {
             model: None,
             bands: Vec::new(),
             orb_type: 0,
+            unusable: None,
         };
         let is_ours = profile.components.iter().any(is_of_punctual);
         for component in &profile.components {
@@ -250,6 +268,11 @@ fn negotiated(server: &CodeSetComponentInfo, is_ours: bool) -> Result<CodeSets, 
         code_sets.char = CharSet::Utf8;
     }
     Ok(code_sets)
+}
+
+fn next_number() -> u64 {
+    static ROUTES: AtomicU64 = AtomicU64::new(0);
+    ROUTES.fetch_add(1, Ordering::Relaxed)
 }
 
 /// Returns the addresses and priorities in the component of TAO; none if it is malformed. Fails with
