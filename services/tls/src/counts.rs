@@ -16,7 +16,8 @@ pub struct HandshakeCounts {
     pub completed: u64,
     /// Handshakes whose peer sent something else, or was not trusted, or ended the connection.
     pub failed: u64,
-    /// Handshakes that took longer than [`TlsSettings::handshake_timeout`](crate::TlsSettings::handshake_timeout).
+    /// Handshakes that took longer than
+    /// [`TlsSettings::handshake_timeout`](crate::TlsSettings::handshake_timeout).
     pub expired: u64,
     /// Handshakes that gave way to others: an acceptor has 64 at a time, and 16 of one other host.
     pub displaced: u64,

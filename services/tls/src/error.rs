@@ -64,13 +64,14 @@ pub enum TlsError {
     },
     /// Clients are to show certificates, and no root of them is trusted.
     #[error(
-        "certificates of clients are verified (`server.client_certificates`), but none is trusted; state their \
-         root in `trust`"
+        "certificates of clients are verified (`server.client_certificates`), but none is trusted; state \
+         their root in `trust`"
     )]
     NobodyTrusted,
     /// Neither a certificate nor a trusted root: no connection would succeed in either direction.
     #[error(
-        "the settings name neither `certificate` and `key`, which servers need, nor `trust`, which clients need"
+        "the settings name neither `certificate` and `key`, which servers need, nor `trust`, which \
+         clients need"
     )]
     Nothing,
     /// The library has refused a setting.

@@ -206,6 +206,8 @@ fn component(tagged: &TaggedComponent, profile_tag: u32) -> Value {
                 .map(|e| json!({ "host": e.host, "port": e.port, "priority": e.priority }))
                 .collect();
         }
+        Component::Ssl(ssl) => out["ssl"] = json!([ssl.supports.0, ssl.requires.0, ssl.port]),
+        Component::TaoSslEndpoints(ssl) => out["ports"] = ssl.iter().map(|ssl| ssl.port).collect(),
         Component::Other(_) => {}
     }
     out

@@ -18,9 +18,9 @@ pub(crate) const TAG_HOST: u32 = PUNCTUAL_ORB_TYPE + 1;
 /// the first one is the address of the profile. `policies`: those of a real-time adapter, whose references
 /// state the priority of each endpoint. `more`: adds the other components of the profile with a tag.
 ///
-/// IIOP over TLS has no profiles of its own: its ports are stated in the profile of IIOP, beside the endpoints
-/// of the same host and priority, and those without such a neighbour in another profile of IIOP, whose ports
-/// for TCP are 0.
+/// IIOP over TLS has no profiles of its own: its ports are stated in the profile of IIOP, beside the
+/// endpoints of the same host and priority, and those without such a neighbour in another profile of IIOP,
+/// whose ports for TCP are 0.
 ///
 /// For the ORB an address is opaque text; only its transport interprets it. `profiles.rs` writes one profile
 /// per protocol, `client/route.rs` reads and orders them. Profiles of protocols that do not leave the host
