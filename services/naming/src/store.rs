@@ -289,7 +289,7 @@ mod tests {
         store.commit(&[named("b")]).unwrap();
 
         closed(&mut store);
-        let soon = store.reopen().err().expect("once a second");
+        let soon = store.reopen().expect_err("once a second");
         assert_eq!(soon.problem, "the disk is full");
         store.reopened = None;
         assert_eq!(store.reopen().unwrap().unwrap().binding_count(), 2);
@@ -301,7 +301,7 @@ mod tests {
         assert!(store.reopen().is_err() && !path.exists(), "it makes no new one");
         drop(Store::open(&path).unwrap());
         store.reopened = None;
-        let other = store.reopen().err().expect("an empty store");
+        let other = store.reopen().expect_err("an empty store");
         assert!(other.problem.contains("another store"), "{}", other.problem);
         fs::rename(folder.join("other"), &path).unwrap();
         store.reopened = None;

@@ -1,6 +1,10 @@
 //! A service with a store, before and after a restart.
 
-use std::{net::TcpListener, time::Duration};
+use std::{
+    net::TcpListener,
+    sync::atomic::{AtomicU16, Ordering::Relaxed},
+    time::Duration,
+};
 
 use punctual::{Interface, SystemExceptionKind};
 use punctual_fixtures::Folder;
@@ -8,12 +12,18 @@ use punctual_naming::{NamingLimits, NamingService, ServiceError, idl::cos_naming
 
 use crate::server::{Server, name, object, orb};
 
-/// An endpoint whose port and the next one are free at the moment.
+/// An endpoint whose port and the next one are free, and below those that the system gives to other tests.
 fn free_endpoint() -> String {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
     loop {
-        let first = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = first.local_addr().unwrap().port();
-        if port < u16::MAX && TcpListener::bind(("127.0.0.1", port + 1)).is_ok() {
+        let number = (std::process::id() as u16)
+            .wrapping_mul(16)
+            .wrapping_add(NEXT.fetch_add(2, Relaxed));
+        let port = 12_000 + number % 20_000;
+        if [port, port + 1]
+            .iter()
+            .all(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok())
+        {
             return format!("iiop://127.0.0.1:{port}");
         }
     }
@@ -233,7 +243,8 @@ fn more_clients_than_threads_change_a_store() {
         for client in 0..8 {
             let server = &server;
             scope.spawn(move || {
-                let naming = server.naming(&orb(None)).with_timeout(Duration::from_secs(60));
+                let orb = orb(None);
+                let naming = server.naming(&orb).with_timeout(Duration::from_secs(60));
                 for number in 0..8 {
                     naming.create(&format!("{client}-{number}")).unwrap();
                 }
