@@ -616,8 +616,8 @@ mod tests {
             "{text}"
         );
         assert!(totals.contains(" 1 supplier, "), "{totals}");
-        let supplier = "Supplier 7 sensor at 192.0.2.7: 3000 pushed (1 per second), 1 unmatched, 2 refused, 9 lost by \
-                        consumers.";
+        let supplier = "Supplier 7 sensor at 192.0.2.7: 3000 pushed (1 per second), 1 unmatched, 2 refused, \
+                        9 lost by consumers.";
         assert!(text.lines().any(|line| line == supplier), "{text}");
         let gateway = "Gateway radar: 4 forwarded, 0 repeated, 1 looped, 0 expired, 0 lost, 3 implausible, \
                        interrupted 2 times, reconnected 1.";
