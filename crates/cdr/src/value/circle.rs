@@ -164,6 +164,10 @@ impl ValueObject for Link {
         self.object().is_some_and(|object| object.is_chunked())
     }
 
+    fn is_box(&self) -> bool {
+        self.object().is_some_and(|object| object.is_box())
+    }
+
     fn encode_state(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
         let object = self.object();
         let object = object.ok_or_else(|| encoder.error(CdrErrorKind::ValueReleased))?;

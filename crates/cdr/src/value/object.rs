@@ -32,6 +32,11 @@ pub trait ValueObject: Any + Send + Sync {
     /// Returns whether its state is sent in chunks: it is custom, or may be truncated.
     fn is_chunked(&self) -> bool;
 
+    /// Returns whether it is a boxed value.
+    fn is_box(&self) -> bool {
+        false
+    }
+
     /// Encodes the state, that of the base first.
     fn encode_state(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError>;
 

@@ -261,13 +261,17 @@ impl<T: ValueType> Encode for Option<Shared<T>> {
         let Some(object) = real(&shared.object) else {
             return Err(encoder.error(CdrErrorKind::ValueReleased));
         };
-        // Of the declared type, a value needs no id; JacORB reads boxes without one only.
-        let ids = match object.ids() {
-            [own, ..] if *own == T::REPOSITORY_ID => &[],
-            ids => ids,
+        // Of the declared type, a value needs no id. In an `any`, JacORB reads none without an id, and boxes
+        // without one only.
+        let ids = object.ids();
+        let is_derived = ids[0] != T::REPOSITORY_ID;
+        let ids = match is_derived {
+            true => ids,
+            false if encoder.is_for_any() && !object.is_box() => &ids[..1],
+            false => &[],
         };
         let same = Arc::clone(&object);
-        let is_chunked = object.is_chunked() || !ids.is_empty() && encoder.chunks_derived();
+        let is_chunked = object.is_chunked() || is_derived && encoder.is_for_any();
         encoder.value(Some(same), ids, is_chunked, |encoder, _| {
             object.encode_state(encoder)
         })
