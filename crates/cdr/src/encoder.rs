@@ -133,8 +133,8 @@ impl<'b> Encoder<'b> {
         self
     }
 
-    /// Encodes what an `any` contains: values state their types, and those of other types than the declared one
-    /// are in chunks, so that who does not know the type can pass over the value.
+    /// Encodes the value of an `any`: values state their types, and those of other types than the declared
+    /// one are in chunks, so that who does not know the type can pass over the value.
     #[doc(hidden)]
     pub fn for_any(mut self) -> Self {
         self.is_for_any = true;

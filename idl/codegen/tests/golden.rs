@@ -69,7 +69,9 @@ fn each_construct_is_generated_word_by_word() {
 /// The code without the lines of members m000 to m599 that neither begin nor end a part of 128.
 fn abridged(rust: &str) -> String {
     let is_inside = |line: &&str| {
-        let mut names = line.match_indices('m').filter_map(|(at, _)| line.get(at + 1..at + 4));
+        let mut names = line
+            .match_indices('m')
+            .filter_map(|(at, _)| line.get(at + 1..at + 4));
         let number = names.find_map(|digits| digits.parse::<u32>().ok());
         number.is_some_and(|number| !matches!(number % 128, 0 | 127) && number != 599)
     };

@@ -2,7 +2,6 @@
 
 use core::any::{Any, TypeId};
 
-use super::circle::Link;
 use crate::{CdrError, Encoder};
 
 /// A value of a concrete type. Generated code implements it.
@@ -45,7 +44,7 @@ pub trait ValueObject: Any + Send + Sync {
 
     /// Returns whether this is no value, but a reference to one in a circle.
     #[doc(hidden)]
-    fn link(&self) -> Option<&Link> {
+    fn link(&self) -> Option<&dyn Any> {
         None
     }
 }

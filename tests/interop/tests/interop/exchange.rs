@@ -21,8 +21,7 @@ const JACORB: [(&str, &str); 6] = [
     ("truncatable_in_truncatable", BEHIND_A_BOX),
     ("sharing", BEHIND_A_BOX),
 ];
-const OTHER_ORDER: &str =
-    "JacORB's messages are big-endian: in a copy in the other byte order, what is not known of a value is left out";
+const OTHER_ORDER: &str = "JacORB sends big-endian: what is not known of a value is left out here";
 const BIG_ENDIAN: [(&str, &str); 2] = [("any_derived", OTHER_ORDER), ("any_figure", OTHER_ORDER)];
 const ENDS_AT_WIDE_TEXT: &str = "the interpreter ends at wide text, in an assertion of omniORBpy";
 

@@ -222,9 +222,15 @@ fn text_passes_to_and_from_code_sets_that_only_omniorb_has() {
         let mut inout = 'b';
         let rotated = context.peer.rotate_char('a', &mut inout, 'c');
         assert_eq!((rotated, inout), (Ok(('a', 'b')), 'c'), "{name}");
-        let refused = context.peer.rotate_char('ü', &mut inout, 'c').map_err(|error| error.kind);
+        let refused = context
+            .peer
+            .rotate_char('ü', &mut inout, 'c')
+            .map_err(|error| error.kind);
         assert_eq!(refused, Err(DataConversion), "{name}");
-        context.peer.shutdown().expect("the server answers before it ends");
+        context
+            .peer
+            .shutdown()
+            .expect("the server answers before it ends");
         server.ends();
     }
 }
