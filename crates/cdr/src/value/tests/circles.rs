@@ -344,7 +344,7 @@ fn nothing_remains_of_a_circle_with_an_error() {
     }
 }
 
-/// Of any graph, each value that is sent arrives with all that it reaches, and is sent again as the same
+/// Any graph: each value that is sent arrives with all that it reaches, and is sent again as the same
 /// octets; nothing of it remains.
 #[test]
 fn any_graph_arrives() {
