@@ -266,7 +266,7 @@ impl Any {
             let mut octets = Vec::from(*b"GIOP\x01\x01\0\0\0\0\0\0\0\0\0\0");
             let start = octets.len();
             let encoder = Encoder::resume(&mut octets, self.endian).with_char_set(CharSet::Latin1);
-            let encoded = encode(&mut encoder.with_chunks_of_derived());
+            let encoded = encode(&mut encoder.for_any());
             self.values.has_no_text = encoded.is_ok() && octets[start..] == self.octets;
         }
         Ok(())
@@ -276,7 +276,7 @@ impl Any {
         let encoder = Encoder::new(&mut self.octets, self.endian).with_char_set(self.char_set);
         // The limit of nesting is that of the messages in which it travels.
         let encoder = encoder.with_nesting_limit(Decoder::MAX_NESTING_LIMIT);
-        encoder.with_chunks_of_derived().without_header()
+        encoder.for_any().without_header()
     }
 
     fn decoder(&self) -> Decoder<'_> {

@@ -79,8 +79,9 @@ pub struct Encoder<'b> {
     code_sets: CodeSets,
     /// The octets are a message if they begin like one.
     may_be_message: bool,
-    /// Values of other types than the declared one have chunks, so that their ends can be found.
-    chunks_derived: bool,
+    /// Values state their types; those of other types than the declared one have chunks, so that their ends
+    /// can be found.
+    is_for_any: bool,
     /// Once it has a value type.
     values: Option<Box<EncodedValues>>,
 }
@@ -118,7 +119,7 @@ impl<'b> Encoder<'b> {
             endian,
             code_sets: CodeSets::from(CharSet::Latin1),
             may_be_message: true,
-            chunks_derived: false,
+            is_for_any: false,
             values: None,
         }
     }
@@ -130,11 +131,11 @@ impl<'b> Encoder<'b> {
         self
     }
 
-    /// Sends values of other types than the declared one in chunks, as in an `any`: who does not know the
-    /// type can pass over the value.
+    /// Encodes the value of an `any`: values state their types, and those of other types than the declared
+    /// one are in chunks, so that a reader that does not know the type can skip the value.
     #[doc(hidden)]
-    pub fn with_chunks_of_derived(mut self) -> Self {
-        self.chunks_derived = true;
+    pub fn for_any(mut self) -> Self {
+        self.is_for_any = true;
         self
     }
 
@@ -280,7 +281,7 @@ impl<'b> Encoder<'b> {
             endian: self.endian,
             code_sets: self.code_sets,
             may_be_message: false,
-            chunks_derived: self.chunks_derived,
+            is_for_any: self.is_for_any,
             values: None,
         })
     }

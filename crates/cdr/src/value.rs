@@ -9,13 +9,15 @@ mod copied_octets;
 mod graph;
 mod object;
 mod shared;
+mod state;
 pub(crate) mod tags;
 
 pub use abstract_interface::{Abstract, AbstractInterface};
 pub use copied_octets::CopiedOctets;
-pub use graph::{Reserved, ValueGraph, ValueState};
+pub use graph::{Reserved, ValueGraph};
 pub use object::ValueObject;
 pub use shared::{CustomMarshal, Inherits, Shared, ValueType};
+pub use state::ValueState;
 
 #[cfg(test)]
 mod tests;

@@ -321,7 +321,8 @@ table! {
          send no text that is split between chunks of a value in a reply";
     VALUE_CYCLIC = 104, NoImplement,
         "a value refers to one that contains it, with a member whose value type may not close a circle; \
-         name that value type with `Builder::circular` in build.rs";
+         name that value type with `Builder::circular` in build.rs, and extract it from an `any` as that \
+         type";
     VALUE_MALFORMED = 105, Marshal,
         "tags, chunks or indirections of a value are malformed; check that both sides were compiled from \
          the same IDL";

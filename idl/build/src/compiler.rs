@@ -148,7 +148,8 @@ impl Builder {
     /// Values of this type may be in circles: they may refer to values in which they are contained, such as
     /// nodes that refer to their parents. Their state is read with `Shared::state`, because such a reference
     /// is weak inside of the circle. The setting applies to all types from which the type inherits, or that
-    /// inherit from it, too. The name of a module stands for all value types declared in it, and `::` for all.
+    /// inherit from it, too. The name of a module stands for all value types declared in it, and `::` for
+    /// all.
     ///
     /// `name` is scoped, like `Lab::Node`. [`Self::compile`] fails if no file has such a value type with a
     /// state.

@@ -222,6 +222,13 @@ fn object(
     let (rt, name) = (place.rt, identifier(&place.model.named(item.id).name));
     let ids = std::iter::once(&item.id).chain(truncatable_to);
     let ids = ids.map(|id| &place.model.named(*id).repository_id);
+    let is_box = matches!(item.kind, ValueKind::Boxed(_)).then(|| {
+        quote! {
+            fn is_box(&self) -> bool {
+                true
+            }
+        }
+    });
     let otherwise = if base.is_empty() {
         quote!(::core::option::Option::None)
     } else {
@@ -240,6 +247,8 @@ fn object(
             fn is_chunked(&self) -> bool {
                 #is_chunked
             }
+
+            #is_box
 
             fn encode_state(
                 &self,

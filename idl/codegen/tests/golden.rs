@@ -50,7 +50,10 @@ fn each_construct_is_generated_word_by_word() {
             continue;
         }
         seen += 1;
-        let (golden, actual) = (idl.with_extension("rs"), formatted(&generated(&idl)));
+        let (golden, mut actual) = (idl.with_extension("rs"), formatted(&generated(&idl)));
+        if idl.ends_with("struct_in_parts.idl") {
+            actual = abridged(&actual);
+        }
         if env::var_os("PUNCTUAL_BLESS").is_some() {
             fs::write(&golden, &actual).unwrap();
         }
@@ -61,6 +64,19 @@ fn each_construct_is_generated_word_by_word() {
     }
     assert!(seen >= 16, "only {seen} constructs");
     assert!(different.is_empty(), "{}", different.join("\n"));
+}
+
+/// The code without the lines of members m000 to m599 that neither begin nor end a part of 128.
+fn abridged(rust: &str) -> String {
+    let is_inside = |line: &&str| {
+        let mut names = line
+            .match_indices('m')
+            .filter_map(|(at, _)| line.get(at + 1..at + 4));
+        let number = names.find_map(|digits| digits.parse::<u32>().ok());
+        number.is_some_and(|number| !matches!(number % 128, 0 | 127) && number != 599)
+    };
+    let kept = rust.lines().filter(|line| !is_inside(line));
+    kept.map(|line| format!("{line}\n")).collect()
 }
 
 fn first_difference(golden: &Path, expected: &str, actual: &str) -> String {

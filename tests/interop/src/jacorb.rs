@@ -99,6 +99,7 @@ impl JacOrb {
         let mut command = Command::new("java");
         // It lives for seconds.
         command.args(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]);
+        command.arg("-Djavax.rmi.CORBA.UtilClass=RmiUtil");
         command
             .arg("-cp")
             .arg(format!("{}:{JARS}/*", self.folder.join(classes).display()));

@@ -385,8 +385,8 @@ impl<'a> Decoder<'a> {
                         ..
                     } => {
                         height = height.max(*all);
-                        let keeper = Arc::clone(keeper) as _;
-                        break Some(Link::Kept { object, keeper });
+                        let _keeper = Arc::clone(keeper) as _;
+                        break Some(Link::Kept { object, _keeper });
                     }
                 }
             };

@@ -52,9 +52,9 @@ impl Encoder<'_> {
         self.values.as_ref().is_some_and(|sent| sent.level > 0)
     }
 
-    /// Returns whether values of other types than the declared one have chunks.
-    pub(crate) fn chunks_derived(&self) -> bool {
-        self.chunks_derived
+    /// Returns whether this is what an `any` contains.
+    pub(crate) fn is_for_any(&self) -> bool {
+        self.is_for_any
     }
 
     /// Appends the null value.

@@ -1,6 +1,6 @@
-//! References to values in circles: of those inside, the ones that close a circle are weak, and each one from
-//! outside keeps all values of the circle. Values are immutable once they are shared, so that a circle neither
-//! grows nor shrinks: nothing is left behind, and nothing is gone too early.
+//! References to values in circles: of those inside, the ones that close a circle are weak, and each one
+//! from outside keeps all values of the circle. Values are immutable once they are shared, so that a circle
+//! neither grows nor shrinks: nothing is left behind, and nothing is gone too early.
 
 use alloc::sync::{Arc, Weak};
 use core::any::{Any, TypeId};
@@ -64,7 +64,7 @@ impl Slot {
         self.object.get()?.upgrade()
     }
 
-    /// What keeps the circle, if it is complete and not being released.
+    /// The keeper of the circle, if it is complete and not being released.
     fn keeper(&self) -> Option<Arc<Keeper>> {
         let mut around = self.around.get()?;
         while let Around::Slot(slot) = around {
@@ -82,7 +82,7 @@ pub enum Link {
     /// From outside.
     Kept {
         object: Arc<dyn ValueObject>,
-        keeper: Arc<Keeper>,
+        _keeper: Arc<Keeper>,
     },
     /// From inside, to a value further in.
     Part {
@@ -94,11 +94,6 @@ pub enum Link {
 }
 
 impl Link {
-    /// Whether it keeps nothing.
-    pub(super) fn is_weak(&self) -> bool {
-        matches!(self, Self::Back(_))
-    }
-
     fn object(&self) -> Option<Arc<dyn ValueObject>> {
         match self {
             Self::Kept { object, .. } | Self::Part { object, .. } => Some(Arc::clone(object)),
@@ -115,13 +110,25 @@ impl Link {
         if Arc::as_ptr(&object).addr() == Arc::as_ptr(&keeper).addr() {
             return Some(object);
         }
-        Some(Arc::new(Self::Kept { object, keeper }))
+        Some(Arc::new(Self::Kept {
+            object,
+            _keeper: keeper,
+        }))
     }
+}
+
+fn link(object: &Arc<dyn ValueObject>) -> Option<&Link> {
+    object.link()?.downcast_ref()
+}
+
+/// Whether a reference keeps its value.
+pub(super) fn is_kept(object: &Arc<dyn ValueObject>) -> bool {
+    !matches!(link(object), Some(Link::Back(_)))
 }
 
 /// The value itself, `None` while it is being decoded or released.
 pub(super) fn real(object: &Arc<dyn ValueObject>) -> Option<Arc<dyn ValueObject>> {
-    match object.link() {
+    match link(object) {
         None => Some(Arc::clone(object)),
         Some(link) => link.object(),
     }
@@ -129,13 +136,13 @@ pub(super) fn real(object: &Arc<dyn ValueObject>) -> Option<Arc<dyn ValueObject>
 
 /// A reference to the same value that keeps its circle, if it is inside of one.
 pub(super) fn kept(object: &Arc<dyn ValueObject>) -> Arc<dyn ValueObject> {
-    let kept = object.link().and_then(Link::kept);
+    let kept = link(object).and_then(Link::kept);
     kept.unwrap_or_else(|| Arc::clone(object))
 }
 
 /// A number that no other value has at the same time.
 pub(super) fn identity(object: &Arc<dyn ValueObject>) -> usize {
-    match object.link() {
+    match link(object) {
         None => Arc::as_ptr(object).addr(),
         Some(Link::Kept { object, .. } | Link::Part { object, .. }) => Arc::as_ptr(object).addr(),
         Some(Link::Back(slot)) => match slot.object.get() {
@@ -164,6 +171,10 @@ impl ValueObject for Link {
         self.object().is_some_and(|object| object.is_chunked())
     }
 
+    fn is_box(&self) -> bool {
+        self.object().is_some_and(|object| object.is_box())
+    }
+
     fn encode_state(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
         let object = self.object();
         let object = object.ok_or_else(|| encoder.error(CdrErrorKind::ValueReleased))?;
@@ -177,7 +188,7 @@ impl ValueObject for Link {
         }
     }
 
-    fn link(&self) -> Option<&Link> {
+    fn link(&self) -> Option<&dyn Any> {
         Some(self)
     }
 }

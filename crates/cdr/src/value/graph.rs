@@ -1,7 +1,7 @@
 //! Values that refer to each other in circles, made by the application.
 
 use alloc::{sync::Arc, vec::Vec};
-use core::{fmt, marker::PhantomData, ops::Deref};
+use core::{fmt, marker::PhantomData};
 
 use super::{
     circle::{Keeper, Link, Slot},
@@ -40,24 +40,6 @@ pub struct ValueGraph {
 /// A value of a [`ValueGraph`] without a state so far.
 pub struct Reserved<T> {
     slot: Arc<Slot>,
-    of: PhantomData<fn() -> T>,
-}
-
-/// The state of a value that may be in a circle, and what keeps it.
-///
-/// ```
-/// # mod punctual { pub(crate) use punctual_cdr as value; }
-/// # mod shapes { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/shapes.rs")); }
-/// # use shapes::Stop;
-/// use punctual::value::{Shared, ValueState};
-///
-/// let stop = Shared::new(Stop { id: 7, next: None });
-/// let state: ValueState<Stop> = stop.state().expect("it is complete");
-/// drop(stop);
-/// assert_eq!(state.id, 7);
-/// ```
-pub struct ValueState<T> {
-    object: Arc<dyn ValueObject>,
     of: PhantomData<fn() -> T>,
 }
 
@@ -114,24 +96,6 @@ impl<T: ValueType + ValueObject> Reserved<T> {
     }
 }
 
-impl<T: ValueType + ValueObject> ValueState<T> {
-    pub(super) fn of(object: Arc<dyn ValueObject>) -> Option<Self> {
-        object.part(core::any::TypeId::of::<T>())?;
-        Some(Self {
-            object,
-            of: PhantomData,
-        })
-    }
-}
-
-impl<T: ValueType + ValueObject> Deref for ValueState<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        super::shared::state(&self.object)
-    }
-}
-
 impl fmt::Debug for ValueGraph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ValueGraph({} values)", self.slots.len())
@@ -141,11 +105,5 @@ impl fmt::Debug for ValueGraph {
 impl<T: ValueType> fmt::Debug for Reserved<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Reserved({})", T::REPOSITORY_ID)
-    }
-}
-
-impl<T: ValueType + ValueObject + fmt::Debug> fmt::Debug for ValueState<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
     }
 }

@@ -2,7 +2,6 @@
 
 use core::any::{Any, TypeId};
 
-use super::circle::Link;
 use crate::{CdrError, Encoder};
 
 /// A value of a concrete type. Generated code implements it.
@@ -32,6 +31,11 @@ pub trait ValueObject: Any + Send + Sync {
     /// Returns whether its state is sent in chunks: it is custom, or may be truncated.
     fn is_chunked(&self) -> bool;
 
+    /// Returns whether it is a boxed value.
+    fn is_box(&self) -> bool {
+        false
+    }
+
     /// Encodes the state, that of the base first.
     fn encode_state(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError>;
 
@@ -40,7 +44,7 @@ pub trait ValueObject: Any + Send + Sync {
 
     /// Returns whether this is no value, but a reference to one in a circle.
     #[doc(hidden)]
-    fn link(&self) -> Option<&Link> {
+    fn link(&self) -> Option<&dyn Any> {
         None
     }
 }

@@ -4,9 +4,9 @@ use alloc::sync::Arc;
 use core::{any::TypeId, fmt, marker::PhantomData, ops::Deref};
 
 use super::{
-    circle::{Link, identity, kept, real},
-    graph::ValueState,
+    circle::{identity, is_kept, kept, real},
     object::ValueObject,
+    state::{ValueState, state},
 };
 use crate::{
     CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, ValueFactory, ValueHeader, ValueTag,
@@ -162,7 +162,7 @@ impl<T: ValueType> Shared<T> {
 
     /// Whether it keeps its value.
     pub(super) fn is_kept(&self) -> bool {
-        !self.object.link().is_some_and(Link::is_weak)
+        is_kept(&self.object)
     }
 }
 
@@ -191,13 +191,6 @@ fn is_of<T: ValueType>(object: &Arc<dyn ValueObject>) -> bool {
 fn is_concrete<T: ValueType>() -> bool {
     let own = T::factories().first();
     own.is_some_and(|own| own.id == T::REPOSITORY_ID)
-}
-
-/// The state in a value of this type.
-pub(super) fn state<T: ValueObject>(object: &Arc<dyn ValueObject>) -> &T {
-    let part = object.part(TypeId::of::<T>());
-    part.and_then(|part| part.downcast_ref())
-        .expect("a value of a type contains its state")
 }
 
 /// Whether the type is among these bases. All values have the base `ValueBase`.
@@ -261,13 +254,17 @@ impl<T: ValueType> Encode for Option<Shared<T>> {
         let Some(object) = real(&shared.object) else {
             return Err(encoder.error(CdrErrorKind::ValueReleased));
         };
-        // Of the declared type, a value needs no id; JacORB reads boxes without one only.
-        let ids = match object.ids() {
-            [own, ..] if *own == T::REPOSITORY_ID => &[],
-            ids => ids,
+        // Of the declared type, a value needs no id. In an `any`, JacORB reads none without an id, and boxes
+        // without one only.
+        let ids = object.ids();
+        let is_derived = ids[0] != T::REPOSITORY_ID;
+        let ids = match is_derived {
+            true => ids,
+            false if encoder.is_for_any() && !object.is_box() => &ids[..1],
+            false => &[],
         };
         let same = Arc::clone(&object);
-        let is_chunked = object.is_chunked() || !ids.is_empty() && encoder.chunks_derived();
+        let is_chunked = object.is_chunked() || is_derived && encoder.is_for_any();
         encoder.value(Some(same), ids, is_chunked, |encoder, _| {
             object.encode_state(encoder)
         })

@@ -110,7 +110,7 @@ fn each_call_to_a_server_that_has_ended_names_its_address() {
         let (_, place) = text
             .split_once("(at iiop://127.0.0.1:")
             .unwrap_or_else(|| panic!("{text}"));
-        let port = place.strip_suffix(')').unwrap();
+        let port = place.strip_suffix(" in `twice`)").unwrap();
         assert!(port.parse::<u16>().is_ok_and(|port| port != 0), "{text}");
         // Copies keep it.
         let copy = error;

@@ -283,8 +283,8 @@ impl Lowering<'_> {
         self.derived = derived;
     }
 
-    /// Finds the hierarchies of value types of which the settings name one: a reference to a value is one to its
-    /// base, too.
+    /// Finds the hierarchies of value types of which the settings name one: a reference to a value is one to
+    /// its base, too.
     pub(super) fn find_circular(&mut self) {
         let names = &self.settings.circular;
         let values = self.specification.definitions.iter();

@@ -36,6 +36,9 @@ impl ::punctual::rt::ValueObject for Label {
     fn is_chunked(&self) -> bool {
         false
     }
+    fn is_box(&self) -> bool {
+        true
+    }
     fn encode_state(
         &self,
         encoder: &mut ::punctual::rt::Encoder<'_>,

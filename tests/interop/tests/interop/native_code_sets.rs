@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicU32, Ordering},
 };
 
-use punctual::{CharSet, Orb, SystemExceptionKind::DataConversion, any::Any, interceptors::*};
+use punctual::{CharSet, Orb, SystemExceptionKind::DataConversion, WString, any::Any, interceptors::*};
 use punctual_cdr::{Decode, Decoder, Endian};
 use punctual_giop::{CODE_SETS, Component, char_set_id, decode_code_sets};
 use punctual_interop::{
@@ -186,5 +186,70 @@ fn omniorbpy_proxies() {
         let mut inout = characters[40];
         let rotated = context.peer.rotate_char(characters[50], &mut inout, 'c');
         assert_eq!(rotated, Ok((characters[50], characters[40])), "{name}");
+    }
+}
+
+/// Code sets that only omniORB has, and text in them.
+const OTHERS: [(&str, &str); 4] = [
+    ("GBK", "中文, é"),
+    ("IBM-037", "Grüße, ¼"),
+    ("IBM-500", "Grüße, ¼"),
+    ("SNI-EDF-4", "Grüße, ¼"),
+];
+
+/// Between omniORB with one of them and us, text is UTF-8, in which a `char` is ASCII.
+#[test]
+fn text_passes_to_and_from_code_sets_that_only_omniorb_has() {
+    let Some(programs) = programs() else { return };
+    let orb = Orb::builder().build().expect("an ORB");
+    let ours = ExchangeServer::start();
+    for (name, text) in OTHERS {
+        let proxy = Some(ours.exchange.to_ior());
+        for target in [None, proxy.as_deref()] {
+            let peer = programs.exchange(&[NATIVE, name], target);
+            let exchange: ExchangeRef = orb.resolve(&peer.reference).expect("the peer's reference");
+            let any = Any::new(text).expect("a string");
+            let mut inout = any.clone();
+            let (result, out) = exchange.rotate_any(&any, &mut inout, &any).expect(name);
+            for any in [result, inout, out] {
+                assert_eq!(any.get::<String>().as_deref(), Ok(text), "{name}");
+            }
+            exchange.shutdown().expect("the server answers before it ends");
+            peer.ends();
+        }
+        let server = programs.server(&[NATIVE, name]);
+        let context = Context::new(&server.reference).expect("the server's reference");
+        let mut inout = 'b';
+        let rotated = context.peer.rotate_char('a', &mut inout, 'c');
+        assert_eq!((rotated, inout), (Ok(('a', 'b')), 'c'), "{name}");
+        let refused = context
+            .peer
+            .rotate_char('ü', &mut inout, 'c')
+            .map_err(|error| error.kind);
+        assert_eq!(refused, Err(DataConversion), "{name}");
+        context
+            .peer
+            .shutdown()
+            .expect("the server answers before it ends");
+        server.ends();
+    }
+}
+
+/// Where wide text is UCS-4 for omniORB's application, it is UTF-16 on the wire.
+#[test]
+fn wide_text_passes_to_and_from_ucs_4() {
+    let Some(programs) = programs() else { return };
+    let ours = ExchangeServer::start();
+    let orb = Orb::builder().build().expect("an ORB");
+    let proxy = Some(ours.exchange.to_ior());
+    for target in [None, proxy.as_deref()] {
+        let peer = programs.exchange(&["-ORBnativeWCharCodeSet", "UCS-4"], target);
+        let exchange: ExchangeRef = orb.resolve(&peer.reference).expect("the peer's reference");
+        let [a, mut b, c]: [WString; 3] = ["größer", "€", "ж"].map(|text: &str| text.into());
+        let before = b.clone();
+        let (result, d) = exchange.rotate_wstring(&a, &mut b, &c).expect("wide text");
+        assert_eq!((&result, &b, &d), (&a, &c, &before));
+        exchange.shutdown().expect("the server answers before it ends");
+        peer.ends();
     }
 }

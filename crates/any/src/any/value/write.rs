@@ -99,7 +99,8 @@ fn encode_object(
         return Err(encoder.error(CdrErrorKind::TypeUnsupported).into());
     }
     let mut ids = Vec::new();
-    if !object.bases().is_empty() {
+    // JacORB reads no value of an `any` without an id, and boxes without one only.
+    if kind != Kind::ValueBox {
         ids.push(code.id()?);
         ids.extend(object.bases().iter().map(|id| &id[..]));
     }

@@ -46,7 +46,7 @@ struct Room {
 }
 
 impl Drop for Member {
-    /// What is being released has no state, and nothing fails.
+    /// A value that is being released has no state, and nothing fails.
     fn drop(&mut self) {
         for other in self.others.iter().chain([&self.parent]).flatten() {
             let _ = other.state().map(|state| state.id);
@@ -169,7 +169,7 @@ fn received(values: Many) -> Many {
     decoded(&encoded(&values)).unwrap()
 }
 
-/// What a value is, and what the values are to which it refers.
+/// The id of a value, and those of the values to which it refers.
 fn described(member: &Shared<Member>) -> (i32, Option<i32>, Vec<Option<i32>>) {
     let id = |of: &Option<Shared<Member>>| Some(of.as_ref()?.state().expect("it is kept").id);
     let state = member.state().expect("it is kept");
@@ -344,7 +344,7 @@ fn nothing_remains_of_a_circle_with_an_error() {
     }
 }
 
-/// Of any graph, each value that is sent arrives with all that it reaches, and is sent again as the same
+/// Any graph: each value that is sent arrives with all that it reaches, and is sent again as the same
 /// octets; nothing of it remains.
 #[test]
 fn any_graph_arrives() {
