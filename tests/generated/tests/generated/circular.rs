@@ -30,10 +30,10 @@ fn car() -> Shared<Part> {
         graph.reserve::<Engine>(),
         graph.reserve(),
     );
-    let whole = Some(car.shared());
+    let whole = car.shared();
     let part = |name: &str| Part {
         name: String::from(name),
-        whole: whole.clone(),
+        whole: Some(whole.clone()),
         parts: Vec::new(),
     };
     let mut state = part("car");
@@ -49,7 +49,7 @@ fn car() -> Shared<Part> {
             spare,
         },
     );
-    graph.close(&whole.unwrap())
+    graph.close(&whole)
 }
 
 /// The wheel of a cart, which has it twice.

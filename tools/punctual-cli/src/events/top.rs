@@ -42,10 +42,10 @@ meet it). Yellow: the consumer has lost events in the last interval; red: its qu
 events have no consumer; refused ones were too long. Events lost and failed are those of all consumers, \
 former ones included; refused subscriptions had filters that were too deep, too long or no filters, or met \
 another limit of the channel. A consumer fails if its last delivery did, or if it does not answer queries. \
-Below the table are the suppliers of other processes that push most, by name or address, with the events that \
-consumers lost because a queue was full (--json has all of them), the scheduler of `serve --schedule` with \
-what it has refused, the reasons, and the gateways that lead to the channel (`punctual events gateway`) or \
-export its events.
+Below the table are the suppliers of other processes that push most, by name or address, with the events \
+that consumers lost because a queue was full (--json has all of them), the scheduler of `serve --schedule` \
+with what it has refused, the reasons, and the gateways that lead to the channel (`punctual events \
+gateway`) or export its events.
 
 Keys: q, Esc or Ctrl-C quits, + and - change the interval.
 

@@ -25,8 +25,8 @@ Examples:
   punctual naming list --at corbaloc:rir:/NameService     from PUNCTUAL_INITIAL_REFERENCES
 
 A context has a `/` after its name. Names are printed as they are written on the command line and in URLs \
-(there with %xx for `\\` and other characters); with --recursive, they begin at the listed context. --recursive \
-marks contexts that no longer exist; `punctual naming unbind` makes their names free.
+(there with %xx for `\\` and other characters); with --recursive, they begin at the listed context, and \
+contexts that no longer exist are marked; `punctual naming unbind` makes their names free.
 
 Exit code: 0 the names are printed; 1 there is no such context; 2 the command line is wrong: the name or the \
 address; 3 a naming service cannot be reached, or one below it (the others are printed).";
