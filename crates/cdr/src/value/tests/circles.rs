@@ -169,15 +169,17 @@ fn received(values: Many) -> Many {
     decoded(&encoded(&values)).unwrap()
 }
 
-/// The id of a value, and those of the values to which it refers.
-fn described(member: &Shared<Member>) -> (i32, Option<i32>, Vec<Option<i32>>) {
+/// The id of a value, and those of its parent and of the others to which it refers.
+type Ids = (i32, Option<i32>, Vec<Option<i32>>);
+
+fn described(member: &Shared<Member>) -> Ids {
     let id = |of: &Option<Shared<Member>>| Some(of.as_ref()?.state().expect("it is kept").id);
     let state = member.state().expect("it is kept");
     (state.id, id(&state.parent), state.others.iter().map(id).collect())
 }
 
 /// The values that a value reaches, each through references from one to the next, which keep it.
-fn reached(member: &Shared<Member>) -> BTreeMap<i32, (i32, Option<i32>, Vec<Option<i32>>)> {
+fn reached(member: &Shared<Member>) -> BTreeMap<i32, Ids> {
     let (mut found, mut open) = (BTreeMap::new(), vec![member.clone()]);
     while let Some(member) = open.pop() {
         let state = member.state().expect("it is kept");
