@@ -2,6 +2,7 @@
 
 use std::{
     io::{self, Write as _},
+    net::Shutdown,
     os::unix::net::UnixStream,
     sync::{
         Arc,
@@ -132,4 +133,21 @@ fn after_the_handshake_only_a_refused_certificate_is_distrust() {
     assert!(refuses(Alert::CertificateRequired) && refuses(Alert::AccessDenied));
     assert!(!refuses(Alert::InternalError) && !refuses(Alert::BadRecordMac));
     assert!(!refuses_certificate(&Error::DecryptError));
+}
+
+/// Segments of TCP can be forged: neither a reset nor an end without announcement proves anything.
+#[test]
+fn only_an_announced_end_proves_that_a_request_was_not_received() {
+    for announced in [false, true] {
+        let mut pair = pair(&TLS13);
+        pair.client.write(b"a request").unwrap();
+        if announced {
+            pair.server.send_close_notify();
+            pair.server.write_tls(&mut pair.socket).unwrap();
+        }
+        pair.socket.shutdown(Shutdown::Both).unwrap();
+        assert!(pair.client.wait_readable(LONG).unwrap());
+        assert_eq!(pair.client.read(&mut [0; 64]).unwrap(), 0);
+        assert_eq!(pair.client.was_closed_before_write(LONG), announced);
+    }
 }
