@@ -14,6 +14,8 @@ pub(crate) struct Session {
     has_received: bool,
     /// The stream has failed: reads return it again.
     failed: Option<ErrorKind>,
+    /// The last octet that was put has not been reported as taken.
+    pub(crate) holds_octet: bool,
     /// The record that is being received, until the end of the handshake.
     record: Option<Record>,
 }
@@ -75,6 +77,7 @@ impl Session {
             connection,
             has_received: false,
             failed: None,
+            holds_octet: false,
             record: Some(Record::default()),
         }
     }
@@ -149,10 +152,12 @@ impl Session {
         }
     }
 
-    /// Returns whether received data waits.
-    pub(crate) fn has_data(&mut self) -> bool {
+    /// Returns whether received data waits, or the end, or an error.
+    pub(crate) fn is_readable(&mut self) -> bool {
         let state = self.connection.process_new_packets();
-        state.is_ok_and(|state| state.plaintext_bytes_to_read() > 0)
+        state.map_or(true, |state| {
+            state.plaintext_bytes_to_read() > 0 || state.peer_has_closed()
+        })
     }
 
     /// Returns whether the peer has announced its end, or a read fails.

@@ -98,20 +98,32 @@ impl TlsStream {
     /// Writes without waiting: what is taken is in the socket.
     ///
     /// What has been encrypted must be sent, so that it has to be known before whether there is room. If the
-    /// kernel, out of memory, takes a record in part all the same, the next read or write sends the rest.
+    /// kernel, out of memory, takes a record in part all the same, its last octet counts as taken when the
+    /// rest has been sent: callers wait for room then, and continue with that octet.
     fn try_write(&self, octets: &[u8]) -> io::Result<usize> {
         let mut session = self.session.lock();
-        let mut sent = 0;
+        let blocked = || Err(ErrorKind::WouldBlock.into());
+        if octets.is_empty() {
+            return Ok(0);
+        }
+        if !session.flush(&*self.stream)? {
+            return blocked();
+        }
+        let mut sent = usize::from(std::mem::take(&mut session.holds_octet));
         while sent < octets.len().min(MAX_WRITE) {
-            if !session.flush(&*self.stream)? || !self.stream.wait_writable(Duration::ZERO)? {
+            if !self.stream.wait_writable(Duration::ZERO)? {
                 break;
             }
             let part = &octets[sent..octets.len().min(sent + self.part)];
             sent += session.put(part)?;
-            session.flush(&*self.stream)?;
+            if !session.flush(&*self.stream)? {
+                session.holds_octet = true;
+                sent -= 1;
+                break;
+            }
         }
         match sent {
-            0 if !octets.is_empty() => Err(ErrorKind::WouldBlock.into()),
+            0 => blocked(),
             sent => Ok(sent),
         }
     }
@@ -120,18 +132,16 @@ impl TlsStream {
     fn wait_for_data(&self, timeout: Duration) -> io::Result<bool> {
         let deadline = Instant::now() + timeout;
         for _ in 0..READS_WITHOUT_DATA {
-            if self.session.lock().has_data() {
+            if self.session.lock().is_readable() {
                 return Ok(true);
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if !self.stream.wait_readable(left)? {
                 return Ok(false);
             }
-            let mut session = self.session.lock();
-            match session.receive(&*self.stream) {
-                Ok(Received::Octets | Received::Last | Received::Nothing) if !session.has_ended() => {}
-                // The read that follows returns it.
-                _ => return Ok(true),
+            // The read that follows returns it.
+            if let Ok(Received::End) | Err(_) = self.session.lock().receive(&*self.stream) {
+                return Ok(true);
             }
         }
         Ok(true)
@@ -191,7 +201,7 @@ impl Stream for TlsStream {
     fn wait_readable(&self, timeout: Duration) -> io::Result<bool> {
         // Octets that are taken from the socket here would be signalled to nobody.
         if timeout.is_zero() {
-            return Ok(self.session.lock().has_data() || self.stream.wait_readable(timeout)?);
+            return Ok(self.session.lock().is_readable() || self.stream.wait_readable(timeout)?);
         }
         self.wait_for_data(timeout)
     }

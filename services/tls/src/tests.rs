@@ -1,7 +1,7 @@
 //! Tests of streams whose peer, or whose network, does what sockets of this host do not do.
 
 use std::{
-    io::{self, Write as _},
+    io::{self, Read as _, Write as _},
     net::Shutdown,
     os::unix::net::UnixStream,
     sync::{
@@ -150,4 +150,45 @@ fn only_an_announced_end_proves_that_a_request_was_not_received() {
         assert_eq!(pair.client.read(&mut [0; 64]).unwrap(), 0);
         assert_eq!(pair.client.was_closed_before_write(LONG), announced);
     }
+}
+
+#[test]
+fn an_announced_end_that_was_read_stays_readable() {
+    let mut pair = pair(&TLS13);
+    pair.server.send_close_notify();
+    pair.server.write_tls(&mut pair.socket).unwrap();
+    assert_eq!(pair.client.read(&mut [0; 64]).unwrap(), 0);
+    assert!(pair.client.wait_readable(Duration::ZERO).unwrap());
+    assert!(pair.client.wait_readable(Duration::from_millis(1)).unwrap());
+    assert_eq!(pair.client.read(&mut [0; 64]).unwrap(), 0);
+}
+
+/// What is reported as taken is sent without another call: the caller waits for room only if some is left.
+#[test]
+fn a_write_takes_what_it_has_sent() {
+    let mut pair = pair(&TLS13);
+    let octets: Vec<u8> = (0..1000).map(|number| number as u8).collect();
+    pair.room.store(100, Ordering::Relaxed);
+    let taken = pair.client.write(&octets).unwrap();
+    assert!(taken < octets.len(), "a part of the record has not been sent");
+    let blocked = |octets: &[u8]| pair.client.write(octets).unwrap_err().kind();
+    assert_eq!(blocked(&octets[taken..]), io::ErrorKind::WouldBlock);
+    pair.room.store(usize::MAX, Ordering::Relaxed);
+    let rest = pair.client.write(&octets[taken..]).unwrap();
+    assert_eq!(taken + rest, octets.len());
+    let mut received = vec![0; octets.len()];
+    let mut stream = rustls::Stream::new(&mut pair.server, &mut pair.socket);
+    stream.read_exact(&mut received).unwrap();
+    assert!(received == octets, "octets are sent once");
+    // A single octet.
+    pair.room.store(0, Ordering::Relaxed);
+    assert_eq!(blocked(b"x"), io::ErrorKind::WouldBlock);
+    pair.room.store(3, Ordering::Relaxed);
+    assert_eq!(blocked(b"x"), io::ErrorKind::WouldBlock);
+    pair.room.store(usize::MAX, Ordering::Relaxed);
+    assert_eq!(pair.client.write(b"x").unwrap(), 1);
+    stream.read_exact(&mut received[..1]).unwrap();
+    assert_eq!(received[0], b'x');
+    pair.client.shutdown();
+    assert_eq!(stream.read(&mut received).unwrap(), 0, "nothing was sent twice");
 }
