@@ -1,6 +1,9 @@
 //! The peer of a connection.
 
-use core::{fmt, net::IpAddr};
+use core::{
+    fmt,
+    net::{IpAddr, Ipv6Addr},
+};
 
 /// The peer of a connection, as far as its transport can identify it.
 ///
@@ -34,6 +37,28 @@ impl Peer {
     /// Returns whether the peer is a process of this host.
     pub const fn is_local(self) -> bool {
         matches!(self, Self::SameHost { .. } | Self::Loopback)
+    }
+
+    /// Returns the peer as limits on each peer count it: a host of IPv6 has all addresses of a network with
+    /// 64 bits (RFC 7421) and is represented by the first one. All others are returned unchanged.
+    ///
+    /// ```
+    /// # mod punctual { pub(crate) use punctual_giop as transport; }
+    /// use punctual::transport::Peer;
+    ///
+    /// let of = |address: &str| Peer::Network(address.parse().unwrap()).for_limits();
+    /// assert_eq!(of("2001:db8::1"), of("2001:db8::ffff:0:0:1"));
+    /// assert_ne!(of("192.0.2.1"), of("192.0.2.2"));
+    /// ```
+    #[must_use]
+    pub fn for_limits(self) -> Self {
+        match self {
+            Self::Network(IpAddr::V6(address)) => {
+                let network = u128::from(address) >> 64 << 64;
+                Self::Network(Ipv6Addr::from(network).into())
+            }
+            other => other,
+        }
     }
 }
 

@@ -19,7 +19,8 @@ pub struct HandshakeCounts {
     /// Handshakes that took longer than
     /// [`TlsSettings::handshake_timeout`](crate::TlsSettings::handshake_timeout).
     pub expired: u64,
-    /// Handshakes that gave way to others: an acceptor has 64 at a time, and 16 of one other host.
+    /// Handshakes that gave way to others: an acceptor has 64 at a time, or as many as a 32nd
+    /// of the limit of open files, and a quarter of them of one other host.
     pub displaced: u64,
 }
 

@@ -11,8 +11,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual::transport::{Origin, Peer, Stream};
-use punctual_os::{Doorbell, Interest, PiMutex, Poller, Scheduling, Thread, ThreadSpec, Trigger};
+use punctual::transport::{Peer, Stream};
+use punctual_os::{
+    Doorbell, Interest, PiMutex, Poller, Scheduling, Thread, ThreadSpec, Trigger, open_files,
+};
 use rustls::{ServerConfig, ServerConnection};
 
 use crate::{
@@ -21,12 +23,13 @@ use crate::{
     stream::TlsStream,
 };
 
-/// Handshakes under way; a further one replaces the oldest.
+/// Handshakes under way at most, connections that wait for the thread, and connections that wait for the lane.
 const MAX_HANDSHAKES: usize = 64;
-/// Handshakes of one host at most; a further one replaces the oldest one of that host.
-const MAX_OF_HOST: usize = 16;
-/// Connections that wait for the thread, and connections that wait for the lane.
-const MAX_WAITING: usize = 64;
+/// As few remain however few files may be open.
+const LEAST_HANDSHAKES: usize = 4;
+/// Part of the limit of open files that the handshakes of an acceptor may take. A lane's connections have
+/// three quarters of it.
+const PART_OF_FILES: u64 = 32;
 /// Octets of the thread's stack.
 const STACK: usize = 256 << 10;
 /// Token of the bell; handshakes have higher ones.
@@ -36,6 +39,9 @@ const BELL: u64 = 0;
 pub(crate) struct Handshakes {
     config: Arc<ServerConfig>,
     timeout: Duration,
+    /// Handshakes under way, connections that wait for the thread, and connections that wait for the lane; a
+    /// further one replaces the oldest. One host has a quarter of the handshakes at most.
+    most: usize,
     counters: Arc<Counters>,
     begun: PiMutex<VecDeque<Box<dyn Stream>>>,
     finished: PiMutex<VecDeque<TlsStream>>,
@@ -54,12 +60,14 @@ impl Handshakes {
         scheduling: Scheduling,
         counters: Arc<Counters>,
     ) -> io::Result<(Arc<Self>, Thread<()>)> {
+        let most = most(open_files::limit());
         let shared = Arc::new(Self {
             config,
             timeout,
+            most,
             counters,
-            begun: PiMutex::new(VecDeque::with_capacity(MAX_WAITING)),
-            finished: PiMutex::new(VecDeque::with_capacity(MAX_WAITING)),
+            begun: PiMutex::new(VecDeque::with_capacity(most)),
+            finished: PiMutex::new(VecDeque::with_capacity(most)),
             bell: Doorbell::new()?,
             done: Doorbell::new()?,
             stopped: AtomicBool::new(false),
@@ -74,7 +82,7 @@ impl Handshakes {
                 let mut worker = Worker {
                     shared: &own,
                     poller,
-                    handshakes: VecDeque::with_capacity(MAX_HANDSHAKES),
+                    handshakes: VecDeque::with_capacity(most),
                     last_token: BELL,
                 };
                 worker.run();
@@ -85,7 +93,7 @@ impl Handshakes {
     /// Lets the thread begin a handshake; the oldest of those beyond the limit is closed.
     pub(crate) fn begin(&self, stream: Box<dyn Stream>) {
         let mut begun = self.begun.lock();
-        let displaced = (begun.len() >= MAX_WAITING).then(|| begun.pop_front());
+        let displaced = (begun.len() >= self.most).then(|| begun.pop_front());
         begun.push_back(stream);
         drop(begun);
         if displaced.is_some() {
@@ -113,7 +121,7 @@ impl Handshakes {
 
     fn finish(&self, stream: TlsStream) {
         let mut finished = self.finished.lock();
-        if finished.len() < MAX_WAITING {
+        if finished.len() < self.most {
             // Before the lane can serve it.
             count(&self.counters.completed);
             finished.push_back(stream);
@@ -123,6 +131,12 @@ impl Handshakes {
             count(&self.counters.displaced);
         }
     }
+}
+
+/// Returns the number of handshakes under this limit of open files.
+pub(crate) fn most(open_files: u64) -> usize {
+    let part = usize::try_from(open_files / PART_OF_FILES).unwrap_or(usize::MAX);
+    part.clamp(LEAST_HANDSHAKES, MAX_HANDSHAKES)
 }
 
 /// A handshake under way.
@@ -174,7 +188,7 @@ impl Worker<'_> {
 
     fn take_begun(&mut self) {
         let _ = self.shared.bell.drain();
-        for _ in 0..MAX_WAITING {
+        for _ in 0..self.shared.most {
             let next = self.shared.begun.lock().pop_front();
             let Some(stream) = next else {
                 break;
@@ -187,13 +201,14 @@ impl Worker<'_> {
 
     fn add(&mut self, stream: Box<dyn Stream>) -> io::Result<()> {
         let connection = ServerConnection::new(Arc::clone(&self.shared.config)).map_err(io::Error::other)?;
-        let Origin { peer, .. } = stream.origin();
+        let peer = stream.origin().peer.for_limits();
+        let most = self.shared.most;
         let is_own = |other: &Handshake| matches!(peer, Peer::Network(_)) && other.peer == peer;
         let of_host = self.handshakes.iter().filter(|other| is_own(other)).count();
-        let displaced = if of_host >= MAX_OF_HOST {
+        let displaced = if of_host >= most / 4 {
             self.handshakes.iter().position(is_own)
         } else {
-            (self.handshakes.len() >= MAX_HANDSHAKES).then_some(0)
+            (self.handshakes.len() >= most).then_some(0)
         };
         if displaced
             .and_then(|index| self.handshakes.remove(index))

@@ -21,6 +21,7 @@ use rustls::{
 };
 
 use crate::{
+    handshakes::most,
     reason::refuses_certificate,
     session::Session,
     stream::{TlsStream, shake_hands},
@@ -191,4 +192,9 @@ fn a_write_takes_what_it_has_sent() {
     assert_eq!(received[0], b'x');
     pair.client.shutdown();
     assert_eq!(stream.read(&mut received).unwrap(), 0, "nothing was sent twice");
+}
+
+#[test]
+fn handshakes_leave_most_files_to_connections() {
+    assert_eq!([1, 1024, 2048, u64::MAX].map(most), [4, 32, 64, 64]);
 }

@@ -89,9 +89,11 @@ impl<H: RequestHandler> Lane<H> {
         let Some(peer) = PeerKey::of(origin) else {
             return true;
         };
-        self.accepting.rates.lock().admit(peer, Instant::now())
-            && (self.connections.of_peer(peer) < self.limits().accepting.per_peer
-                || self.make_room(Some(peer)))
+        self.accepting.rates.lock().admit(peer, Instant::now()) && self.has_room_for(peer)
+    }
+
+    fn has_room_for(&self, peer: PeerKey) -> bool {
+        self.connections.of_peer(peer) < self.limits().accepting.per_peer || self.make_room(Some(peer))
     }
 
     /// Closes a connection that is stalled or idle: of one peer, or of all. `false`: all are in use.
@@ -117,14 +119,20 @@ impl<H: RequestHandler> Lane<H> {
             self.counters.connections.refused.add_one();
             return refuse(&*stream);
         }
-        self.sockets().set(stream.as_fd());
         let origin = stream.origin();
+        let key = PeerKey::of(origin);
+        // Again: those that were admitted before may have completed their handshakes since.
+        if key.is_some_and(|key| !self.has_room_for(key)) {
+            self.counters.connections.refused.add_one();
+            return refuse(&*stream);
+        }
+        self.sockets().set(stream.as_fd());
         let peer = H::accepted(&self.data, origin.peer, acceptor.highest_priority);
         let assign = |connection: &Arc<Connection<H>>| match &self.mode {
             Mode::Blocking(threads) => threads.give(connection),
             Mode::Polled | Mode::Buffered(_) => false,
         };
-        let (key, properties) = (PeerKey::of(origin), &acceptor.properties);
+        let properties = &acceptor.properties;
         self.connections
             .admit(stream, key, peer, properties, self.limits(), assign);
         self.watch_idle(Instant::now());

@@ -2,7 +2,7 @@
 
 use std::{
     hash::{BuildHasher, RandomState},
-    net::{IpAddr, Ipv6Addr},
+    net::IpAddr,
     time::{Duration, Instant},
 };
 
@@ -19,13 +19,8 @@ impl PeerKey {
     /// `None`: the transport cannot distinguish it from others. Processes of this host that use TCP are such
     /// peers.
     pub(crate) fn of(origin: Origin) -> Option<Self> {
-        match (origin.peer, origin.process) {
+        match (origin.peer.for_limits(), origin.process) {
             (Peer::SameHost { user }, Some(process)) => Some(Self::Process { user, process }),
-            // A host has all addresses of a network of this size.
-            (Peer::Network(IpAddr::V6(address)), _) => {
-                let network = u128::from(address) >> 64 << 64;
-                Some(Self::Host(Ipv6Addr::from(network).into()))
-            }
             (Peer::Network(address), _) => Some(Self::Host(address)),
             _ => None,
         }

@@ -1,7 +1,7 @@
 //! Peers that break the protocol or stall: each costs its own connection only.
 
 use std::{
-    io::{Read, Write},
+    io::{self, Read, Write},
     net::{TcpListener, TcpStream},
     sync::Arc,
     thread,
@@ -9,8 +9,8 @@ use std::{
 };
 
 use punctual::{
-    Orb,
-    transport::{ProtocolProperties, Transport},
+    Limits, Orb,
+    transport::{Layer, Layered, Origin, Peer, ProtocolProperties, Side, Stream, Transport, WrappedStream},
 };
 use punctual_fixtures::{
     LONG,
@@ -25,7 +25,7 @@ use rustls::{
 };
 
 use crate::{
-    orbs::{client_with, plain_refusal, server, twice},
+    orbs::{SECURED, client_with, plain_refusal, server, twice},
     pki::Root,
     references::secured_ports,
 };
@@ -209,6 +209,54 @@ fn more_handshakes_than_the_limit_displace_the_oldest() {
     assert_eq!(tls.handshakes().expired, 0);
 }
 
+/// Lets connections come from one host of the network.
+struct Elsewhere;
+
+struct FromElsewhere(Box<dyn Stream>);
+
+impl Layer for Elsewhere {
+    fn wrap(&self, stream: Box<dyn Stream>, _: Side) -> io::Result<Box<dyn Stream>> {
+        Ok(Box::new(FromElsewhere(stream)))
+    }
+}
+
+impl WrappedStream for FromElsewhere {
+    fn inner(&self) -> &dyn Stream {
+        &*self.0
+    }
+
+    fn origin(&self) -> Origin {
+        Origin {
+            peer: Peer::Network([192, 0, 2, 1].into()),
+            process: None,
+        }
+    }
+}
+
+/// They were few when the host was admitted, before their handshakes.
+#[test]
+fn complete_handshakes_of_a_host_count_towards_its_connections() {
+    let root = Root::new("one-host");
+    let tls = Tls::new(&root.certified("server")).unwrap();
+    let orb = Orb::builder()
+        .transport(Layered::new(tls, Elsewhere))
+        .limits(Limits::default().max_connections_per_peer(3))
+        .scheduling_class(punctual::SchedulingClass::Other)
+        .listen(SECURED)
+        .lock_memory(false)
+        .build()
+        .unwrap();
+    let pool = orb.threadpool().build().unwrap();
+    let poa = orb.root_poa().child("probes").threadpool(&pool).build().unwrap();
+    let server = Server::with_poa(orb, pool, poa);
+    let peers: Vec<_> = (0..6).map(|_| trusting(&root, &server)).collect();
+    eventually("those beyond the limit replace others", || {
+        let seen = server.seen(0).connections;
+        seen.open as u64 + seen.idle + seen.refused == 6 && seen.open <= 3
+    });
+    drop(peers);
+}
+
 #[test]
 fn a_server_that_stalls_costs_the_connect_timeout() {
     let root = Root::new("stalling-server");
@@ -221,9 +269,9 @@ fn a_server_that_stalls_costs_the_connect_timeout() {
         &ProtocolProperties::default(),
         timeout,
     );
-    assert_eq!(connected.err().unwrap().kind(), std::io::ErrorKind::TimedOut);
+    assert_eq!(connected.err().unwrap().kind(), io::ErrorKind::TimedOut);
 
-    let limits = punctual::Limits::default().connect_timeout(timeout);
+    let limits = Limits::default().connect_timeout(timeout);
     let orb = Orb::builder()
         .transport(tls)
         .limits(limits)
