@@ -237,7 +237,7 @@ impl Worker<'_> {
             return;
         };
         let handshake = &mut self.handshakes[index];
-        match handshake.step() {
+        match step(&mut handshake.session, &*handshake.stream) {
             Ok(Some(interest)) => {
                 let armed = self
                     .poller
@@ -262,26 +262,27 @@ impl Worker<'_> {
     }
 }
 
-impl Handshake {
-    /// Reads once and answers; returns what to wait for, or `None` at the end of the handshake.
-    fn step(&mut self) -> io::Result<Option<Interest>> {
-        let stream = &*self.stream;
-        if !self.session.flush(stream)? {
-            return Ok(Some(Interest::WRITE));
-        }
-        // The header of a record, and its content.
-        for _ in 0..2 {
-            match self.session.receive(stream)? {
-                Received::End => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Received::Octets if self.session.is_handshaking() => {}
-                _ => break,
-            }
-        }
-        let flushed = self.session.flush(stream)?;
-        Ok(match (flushed, self.session.is_handshaking()) {
-            (false, _) => Some(Interest::WRITE),
-            (true, true) => Some(Interest::READ),
-            (true, false) => None,
-        })
+/// Reads once and answers; returns what to wait for, or `None` at the end of the handshake.
+pub(crate) fn step(session: &mut Session, stream: &dyn Stream) -> io::Result<Option<Interest>> {
+    if !session.flush(stream)? {
+        return Ok(Some(Interest::WRITE));
     }
+    // It had waited for room. What follows is the lane's.
+    if !session.is_handshaking() {
+        return Ok(None);
+    }
+    // The header of a record, and its content.
+    for _ in 0..2 {
+        match session.receive(stream)? {
+            Received::End => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Received::Octets if session.is_handshaking() => {}
+            _ => break,
+        }
+    }
+    let flushed = session.flush(stream)?;
+    Ok(match (flushed, session.is_handshaking()) {
+        (false, _) => Some(Interest::WRITE),
+        (true, true) => Some(Interest::READ),
+        (true, false) => None,
+    })
 }

@@ -13,6 +13,7 @@ use std::{
 };
 
 use punctual::transport::{Distrust, SocketStream, Stream, WrappedStream};
+use punctual_os::Interest;
 use rustls::{
     AlertDescription as Alert, ClientConfig, ClientConnection, Error, RootCertStore, ServerConfig,
     ServerConnection, SupportedProtocolVersion,
@@ -21,7 +22,7 @@ use rustls::{
 };
 
 use crate::{
-    handshakes::most,
+    handshakes::{most, step},
     reason::refuses_certificate,
     session::Session,
     stream::{TlsStream, shake_hands},
@@ -51,6 +52,19 @@ impl WrappedStream for Narrow {
 
     fn was_closed_before_write(&self, _: Duration) -> bool {
         true
+    }
+}
+
+impl Narrow {
+    /// A connection's side without waiting, and the other one.
+    fn pair() -> (Self, UnixStream) {
+        let (near, far) = UnixStream::pair().unwrap();
+        let near = Self {
+            socket: SocketStream::new(near),
+            room: Arc::new(AtomicUsize::new(usize::MAX)),
+        };
+        Stream::set_nonblocking(&near, true).unwrap();
+        (near, far)
     }
 }
 
@@ -87,13 +101,8 @@ fn configs(version: &'static SupportedProtocolVersion) -> (Arc<ClientConfig>, Ar
 
 fn pair(version: &'static SupportedProtocolVersion) -> Pair {
     let (client, server) = configs(version);
-    let (near, mut socket) = UnixStream::pair().unwrap();
-    let room = Arc::new(AtomicUsize::new(usize::MAX));
-    let near = Narrow {
-        socket: SocketStream::new(near),
-        room: Arc::clone(&room),
-    };
-    Stream::set_nonblocking(&near, true).unwrap();
+    let (near, mut socket) = Narrow::pair();
+    let room = Arc::clone(&near.room);
     let mut server = ServerConnection::new(server).unwrap();
     let client = thread::scope(|scope| {
         let connecting = scope.spawn(|| {
@@ -197,4 +206,38 @@ fn a_write_takes_what_it_has_sent() {
 #[test]
 fn handshakes_leave_most_files_to_connections() {
     assert_eq!([1, 1024, 2048, u64::MAX].map(most), [4, 32, 64, 64]);
+}
+
+/// What follows the handshake is left to the lane's poller, also if its last flight had to wait for room.
+#[test]
+fn a_handshake_that_waited_for_room_reads_no_data() {
+    let (client, server) = configs(&TLS12);
+    let (near, mut socket) = Narrow::pair();
+    let mut client = ClientConnection::new(client, "localhost".try_into().unwrap()).unwrap();
+    let mut session = Session::new(ServerConnection::new(server).unwrap());
+    let mut waited = false;
+    while client.is_handshaking() {
+        if client.wants_write() {
+            client.write_tls(&mut socket).unwrap();
+        }
+        while session.is_handshaking() && Stream::wait_readable(&near, Duration::ZERO).unwrap() {
+            near.room.store(0, Ordering::Relaxed);
+            let interest = step(&mut session, &near).unwrap();
+            waited = !session.is_handshaking() && interest == Some(Interest::WRITE);
+            near.room.store(usize::MAX, Ordering::Relaxed);
+            session.flush(&near).unwrap();
+        }
+        socket.set_nonblocking(true).unwrap();
+        while client.read_tls(&mut socket).is_ok() {
+            client.process_new_packets().unwrap();
+        }
+    }
+    assert!(waited, "the last flight had no room");
+    client.writer().write_all(b"GIOP").unwrap();
+    client.write_tls(&mut socket).unwrap();
+    assert!(step(&mut session, &near).unwrap().is_none());
+    assert!(
+        Stream::wait_readable(&near, Duration::ZERO).unwrap(),
+        "the data are in the socket"
+    );
 }
