@@ -10,7 +10,7 @@ use punctual_inspect::{
 };
 use punctual_lane::{LaneConfig, LaneEndpoint, LaneMode, SocketOptions, ThreadsConfig};
 use punctual_os::{PiMutex, Scheduling};
-use punctual_transport::{Protocol, Transports};
+use punctual_transport::{Protection, Protocol, Transports};
 use punctual_types::Priority;
 
 use crate::{
@@ -318,7 +318,7 @@ fn open_inspector(settings: Option<&Inspection>) -> Result<Option<Inspector>, Or
 }
 
 /// Endpoints of the default pool: those that the user states, and otherwise one for each of the server's
-/// protocols.
+/// protocols. By default that is IIOP, over TLS if the ORB requires it.
 fn default_endpoints(transports: &Transports, settings: &OrbSettings) -> Result<Vec<LaneEndpoint>, OrbError> {
     let protocols = &settings.server_protocols;
     let mut endpoints = Vec::new();
@@ -330,7 +330,11 @@ fn default_endpoints(transports: &Transports, settings: &OrbSettings) -> Result<
         endpoints.push(endpoint.open_with(transports, protocols)?);
     }
     if settings.listen.is_empty() {
-        let default = [Protocol::IIOP];
+        let tls = transports.with_tag(Protocol::TLS.profile_tag);
+        let default = match tls.and_then(|tls| tls.protection()) {
+            Some(Protection { is_mandatory: true, .. }) => [Protocol::TLS],
+            _ => [Protocol::IIOP],
+        };
         let wanted = match protocols.protocols() {
             [] => &default[..],
             wanted => wanted,

@@ -211,12 +211,30 @@ fn a_client_that_requires_tls_never_uses_anything_else() {
     assert_eq!(server.seen(0).connections.open, 0);
 
     // Its own objects need no connection.
-    let own = Server::with_poa(
-        client.clone(),
-        client.threadpool().build().unwrap(),
-        client.root_poa(),
-    );
+    let tls = Tls::new(&root.trusted()).unwrap();
+    let listening = Orb::builder().transport(tls).listen("iiop://127.0.0.1:0");
+    let listening = listening.lock_memory(false).build().unwrap();
+    let pool = listening.threadpool().build().unwrap();
+    let own = Server::with_poa(listening.clone(), pool, listening.root_poa());
     assert_eq!(own.probe.twice(21), Ok(42));
+}
+
+#[test]
+fn an_orb_that_requires_tls_opens_no_other_port_unasked() {
+    let root = Root::new("unasked");
+    let (server, _) = server_at(&root.certified("server"), &[]);
+    let stated = stated(&server.probe);
+    assert_eq!((stated.len(), stated[0].port), (1, 0));
+    assert_eq!(twice(&root.trusted(), &server), 42);
+
+    let preferring = root.certified("preferring").use_of_clients(Use::Preferred);
+    let (plain, _) = server_at(&preferring, &[]);
+    assert_eq!(plain.reference_for(&client()).twice(21), Ok(42));
+
+    let without = client_with(&root.trusted());
+    let error = without.threadpool().build().map(drop).unwrap_err().to_string();
+    assert!(error.contains("state `certificate` and `key`"), "{error}");
+    assert!(error.contains("`.listen(\"iiop://HOST:PORT\")`"), "{error}");
 }
 
 /// The port for TLS is closed, the one for TCP is not.
