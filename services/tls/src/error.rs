@@ -1,6 +1,6 @@
 //! Errors of settings.
 
-use std::{io, path::PathBuf};
+use std::{io, path::PathBuf, time::Duration};
 
 use punctual_toml::FileError;
 use thiserror::Error;
@@ -68,6 +68,15 @@ pub enum TlsError {
          their root in `trust`"
     )]
     NobodyTrusted,
+    /// Servers are to request certificates, and there can be no server.
+    #[error(
+        "`server.client_certificates` requests certificates of clients, but only a server with a certificate \
+         of its own can do so; state `certificate` and `key`, or leave it out"
+    )]
+    NoServer,
+    /// The time for handshakes of clients is zero, or above one day.
+    #[error("`server.handshake_timeout` is {0:?}; state a time above zero up to one day, such as \"5 s\"")]
+    HandshakeTimeout(Duration),
     /// Neither a certificate nor a trusted root: no connection would succeed in either direction.
     #[error(
         "the settings name neither `certificate` and `key`, which servers need, nor `trust`, which \

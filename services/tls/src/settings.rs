@@ -5,6 +5,8 @@ use std::{path::PathBuf, time::Duration};
 use punctual_os::Scheduling;
 use serde::Deserialize;
 
+use crate::TlsError;
+
 /// Settings of TLS: what this side shows, whom it trusts, and what it requires.
 ///
 /// A server needs a certificate, a client a trusted root. Files are read by [`Tls::new`](crate::Tls::new).
@@ -150,7 +152,7 @@ impl TlsSettings {
     }
 
     /// Sets the time that a peer has for its part of the handshake with a server, from its connection on.
-    /// Default: 5 s. That of clients is the connect timeout.
+    /// Up to one day; default: 5 s. That of clients is the connect timeout.
     #[must_use]
     pub fn handshake_timeout(mut self, timeout: Duration) -> Self {
         self.handshake_timeout = timeout;
@@ -177,6 +179,20 @@ impl TlsSettings {
     pub fn host_names(mut self, host_names: HostNames) -> Self {
         self.host_names = host_names;
         self
+    }
+}
+
+impl TlsSettings {
+    /// Finds settings that cannot work.
+    pub(crate) fn check(&self) -> Result<(), TlsError> {
+        const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+        if self.client_certificates != ClientCertificates::None && self.certificate.is_none() {
+            return Err(TlsError::NoServer);
+        }
+        if self.handshake_timeout.is_zero() || self.handshake_timeout > DAY {
+            return Err(TlsError::HandshakeTimeout(self.handshake_timeout));
+        }
+        Ok(())
     }
 }
 

@@ -1,7 +1,9 @@
 //! Trust in certificates, and what the client learns without it.
 
+use std::time::Duration;
+
 use punctual_fixtures::eventually;
-use punctual_tls::{ClientCertificates, HostNames, MinimumVersion, TlsSettings};
+use punctual_tls::{ClientCertificates, HostNames, MinimumVersion, Tls, TlsSettings};
 
 use crate::{
     orbs::{client_with, refusal, server, twice},
@@ -127,6 +129,22 @@ fn a_client_that_trusts_nobody_says_so() {
         text.ends_with("no root is trusted: state `trust` in the settings)"),
         "{text}"
     );
+}
+
+#[test]
+fn settings_that_cannot_work_are_refused_with_a_text() {
+    let root = Root::new("settings");
+    let refused = |settings: TlsSettings| Tls::new(&settings).err().unwrap().to_string();
+    for asked in [ClientCertificates::Required, ClientCertificates::Optional] {
+        let text = refused(root.trusted().client_certificates(asked));
+        assert!(text.contains("`server.client_certificates`"), "{text}");
+        assert!(text.contains("state `certificate` and `key`"), "{text}");
+    }
+    for timeout in [Duration::ZERO, Duration::MAX] {
+        let text = refused(root.certified("server").handshake_timeout(timeout));
+        assert!(text.contains("`server.handshake_timeout`"), "{text}");
+        assert!(text.contains("up to one day"), "{text}");
+    }
 }
 
 #[test]
