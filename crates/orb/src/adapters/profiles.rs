@@ -211,10 +211,11 @@ fn components(
     }
     if endpoints[0].ssl.port != 0 || secured_beside {
         components.push(Component::Ssl(endpoints[0].ssl).encode()?);
-    }
-    if secured_beside {
-        let beside = endpoints[1..].iter().map(|endpoint| endpoint.ssl);
-        components.push(Component::TaoSslEndpoints(beside.collect()).encode()?);
+        // Also if all its ports are 0: TAO refuses profiles with several endpoints without it.
+        if endpoints.len() > 1 {
+            let beside = endpoints[1..].iter().map(|endpoint| endpoint.ssl);
+            components.push(Component::TaoSslEndpoints(beside.collect()).encode()?);
+        }
     }
     if let Some(policies) = policies {
         components.push(Component::Policies(policies.to_vec()).encode()?);
