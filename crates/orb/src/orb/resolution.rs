@@ -240,6 +240,17 @@ fn published_here(core: &OrbCore, addresses: &[UrlAddress], key: &[u8]) -> Optio
     Some(Ior::clone(&*published.flatten()?))
 }
 
+/// IIOP over TLS has no default port.
+fn check_port(scheme: &str, address: &str) -> Result<(), UrlError> {
+    match address.rsplit_once(':') {
+        Some((_, port)) if !port.ends_with(']') => match port.parse::<u16>() {
+            Ok(1..) => Ok(()),
+            _ => Err(UrlError::BadPort(port.to_owned())),
+        },
+        _ => Err(UrlError::NoPort(format!("{scheme}:{address}"))),
+    }
+}
+
 /// Creates a reference that has only addresses and a key: enough to ask the object for its complete
 /// reference.
 ///
@@ -251,6 +262,9 @@ fn corbaloc_reference(core: &OrbCore, addresses: &[UrlAddress], key: &[u8]) -> R
         let Some(transport) = core.configuration.transports.with_scheme(scheme) else {
             continue;
         };
+        if transport.protection().is_some() {
+            check_port(scheme, &address)?;
+        }
         let profile = match transport.protection() {
             Some(_) => secured_profile(transport, version, address.into_owned(), key),
             None => Profile {

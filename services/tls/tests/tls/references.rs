@@ -169,6 +169,21 @@ fn endpoints_of_different_hosts_are_in_two_profiles() {
     );
 }
 
+/// TAO refuses a profile with several endpoints of which only the first has a stated port for TLS.
+#[test]
+fn every_endpoint_beside_a_port_for_tls_states_one_or_none() {
+    let root = Root::new("states");
+    let listen = [PLAIN, SECURED, "iiop://127.0.0.1:0"];
+    let (server, _) = server_at(&root.certified("server"), &listen);
+    let stated = stated(&server.probe);
+    assert_eq!(stated.len(), 1);
+    let [_, _, first] = stated[0].ssl().unwrap();
+    assert_ne!(first, 0);
+    assert_eq!(stated[0].more_ports(), [0]);
+    assert_eq!(twice(&root.trusted(), &server), 42);
+    assert_eq!(server.reference_for(&client()).twice(21), Ok(42));
+}
+
 #[test]
 fn lanes_have_their_own_ports_and_the_callers_priority_chooses() {
     let root = Root::new("lanes");
@@ -296,6 +311,17 @@ fn urls_name_ports_for_tls() {
         assert_eq!(probe.twice(21), Ok(42), "{url}");
     }
     assert!(tls.handshakes().completed > 0);
+    let wrong = [
+        ("localhost", "`ssliop:localhost` has no port"),
+        ("%5b::1%5d", "`ssliop:[::1]` has no port"),
+        ("localhost:0", "`0` is not a port"),
+        ("localhost:65536", "`65536` is not a port"),
+    ];
+    for (address, text) in wrong {
+        let url = format!("corbaloc:ssliop:1.2@{address}/Probe");
+        let error = client.resolve::<ProbeRef>(&url).unwrap_err().to_string();
+        assert!(error.contains(text), "{error}");
+    }
 }
 
 #[test]
