@@ -131,6 +131,26 @@ fn a_client_that_trusts_nobody_says_so() {
     );
 }
 
+/// As docs/tls.md makes them.
+#[test]
+fn a_certificate_is_good_for_its_purpose_only() {
+    use rcgen::ExtendedKeyUsagePurpose::{ClientAuth, ServerAuth};
+    let root = Root::new("purposes");
+    let with = |name: &str, purpose: rcgen::ExtendedKeyUsagePurpose| {
+        root.with(root.trusted(), name, |params| params.extended_key_usages = vec![purpose])
+    };
+    let asking = with("server", ServerAuth).client_certificates(ClientCertificates::Required);
+    let (server, _) = server(&asking);
+    assert_eq!(twice(&with("client", ClientAuth), &server), 42);
+    let text = refusal(&client_with(&with("server-as-client", ServerAuth)), &server);
+    assert!(text.contains("NO_PERMISSION (minor Punctual 149"), "{text}");
+
+    let (posing, _) = crate::orbs::server(&with("client-as-server", ClientAuth));
+    let lenient = root.trusted().host_names(HostNames::Ignored);
+    let text = refusal(&client_with(&lenient), &posing);
+    assert!(text.ends_with(": its certificate is for another purpose)"), "{text}");
+}
+
 #[test]
 fn settings_that_cannot_work_are_refused_with_a_text() {
     let root = Root::new("settings");
