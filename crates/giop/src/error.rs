@@ -156,7 +156,9 @@ pub enum UrlError {
     #[error("`{0}` is not a port; use a number from 1 to 65535")]
     BadPort(String),
     /// An address of a protocol without a default port has no port.
-    #[error("`{0}` has no port, which this protocol needs; add it, as in `corbaloc:ssliop:1.2@host:2810/Key`")]
+    #[error(
+        "`{0}` has no port, which this protocol needs; add it, as in `corbaloc:ssliop:1.2@host:2810/Key`"
+    )]
     NoPort(String),
     /// The key has a `%` without two hexadecimal digits, or a character that must be escaped.
     #[error(

@@ -332,7 +332,9 @@ fn default_endpoints(transports: &Transports, settings: &OrbSettings) -> Result<
     if settings.listen.is_empty() {
         let tls = transports.with_tag(Protocol::TLS.profile_tag);
         let default = match tls.and_then(|tls| tls.protection()) {
-            Some(Protection { is_mandatory: true, .. }) => [Protocol::TLS],
+            Some(Protection {
+                is_mandatory: true, ..
+            }) => [Protocol::TLS],
             _ => [Protocol::IIOP],
         };
         let wanted = match protocols.protocols() {

@@ -12,9 +12,7 @@ use std::{
 };
 
 use punctual::transport::{Peer, Stream};
-use punctual_os::{
-    Doorbell, Interest, PiMutex, Poller, Scheduling, Thread, ThreadSpec, Trigger, open_files,
-};
+use punctual_os::{Doorbell, Interest, PiMutex, Poller, Scheduling, Thread, ThreadSpec, Trigger, open_files};
 use rustls::{ServerConfig, ServerConnection};
 
 use crate::{
@@ -23,7 +21,7 @@ use crate::{
     stream::TlsStream,
 };
 
-/// Handshakes under way at most, connections that wait for the thread, and connections that wait for the lane.
+/// Handshakes under way at most, connections that wait for the thread, and those that wait for the lane.
 const MAX_HANDSHAKES: usize = 64;
 /// As few remain however few files may be open.
 const LEAST_HANDSHAKES: usize = 4;

@@ -173,7 +173,7 @@ fn an_announced_end_that_was_read_stays_readable() {
     assert_eq!(pair.client.read(&mut [0; 64]).unwrap(), 0);
 }
 
-/// What is reported as taken is sent without another call: the caller waits for room only if some is left.
+/// Octets that are reported as taken are sent without another call: the caller waits for room only if some is left.
 #[test]
 fn a_write_takes_what_it_has_sent() {
     let mut pair = pair(&TLS13);
@@ -208,7 +208,7 @@ fn handshakes_leave_most_files_to_connections() {
     assert_eq!([1, 1024, 2048, u64::MAX].map(most), [4, 32, 64, 64]);
 }
 
-/// What follows the handshake is left to the lane's poller, also if its last flight had to wait for room.
+/// Data after the handshake are left to the lane's poller, also if the last flight had to wait for room.
 #[test]
 fn a_handshake_that_waited_for_room_reads_no_data() {
     let (client, server) = configs(&TLS12);

@@ -57,8 +57,8 @@ impl Tls {
     /// Reads the files that the settings name.
     ///
     /// # Errors
-    /// [`TlsError`]: unreadable or malformed files, a key that does not fit, nobody to trust, or settings that
-    /// cannot work.
+    /// [`TlsError`]: unreadable or malformed files, a key that does not fit, nobody to trust, or settings
+    /// that cannot work.
     pub fn new(settings: &TlsSettings) -> Result<Self, TlsError> {
         settings.check()?;
         let tls = Self {

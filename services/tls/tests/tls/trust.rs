@@ -137,7 +137,9 @@ fn a_certificate_is_good_for_its_purpose_only() {
     use rcgen::ExtendedKeyUsagePurpose::{ClientAuth, ServerAuth};
     let root = Root::new("purposes");
     let with = |name: &str, purpose: rcgen::ExtendedKeyUsagePurpose| {
-        root.with(root.trusted(), name, |params| params.extended_key_usages = vec![purpose])
+        root.with(root.trusted(), name, |params| {
+            params.extended_key_usages = vec![purpose]
+        })
     };
     let asking = with("server", ServerAuth).client_certificates(ClientCertificates::Required);
     let (server, _) = server(&asking);
@@ -148,7 +150,10 @@ fn a_certificate_is_good_for_its_purpose_only() {
     let (posing, _) = crate::orbs::server(&with("client-as-server", ClientAuth));
     let lenient = root.trusted().host_names(HostNames::Ignored);
     let text = refusal(&client_with(&lenient), &posing);
-    assert!(text.ends_with(": its certificate is for another purpose)"), "{text}");
+    assert!(
+        text.ends_with(": its certificate is for another purpose)"),
+        "{text}"
+    );
 }
 
 #[test]
