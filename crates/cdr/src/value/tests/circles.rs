@@ -147,9 +147,31 @@ impl ValueType for Anything {
     const CIRCULAR: bool = true;
 
     fn factories() -> &'static [ValueFactory] {
-        MEMBER
+        ANYTHING
     }
 }
+
+/// `valuetype Tin { ValueBase content; };`, which is not circular.
+#[derive(Debug, Default)]
+struct Tin {
+    content: Option<Shared<Anything>>,
+}
+
+/// `valuetype Can { ValueBase content; };`
+#[derive(Debug, Default)]
+struct Can {
+    content: Option<Shared<Anything>>,
+}
+
+static TIN: &[ValueFactory] = &[factory!(Tin)];
+static CAN: &[ValueFactory] = &[factory!(Can)];
+
+value!(Tin, "IDL:T:1.0", false, TIN, [content]);
+value!(Can, "IDL:Can:1.0", true, CAN, [content]);
+impl Inherits<Anything> for Tin {}
+impl Inherits<Anything> for Can {}
+
+static ANYTHING: &[ValueFactory] = &[factory!(Member), factory!(Tin), factory!(Can)];
 
 type Many = Vec<Option<Shared<Member>>>;
 
@@ -335,6 +357,35 @@ fn references_of_abstract_types_find_the_state() {
     assert!(any.narrow::<Room>().is_none());
     drop(any);
     assert_eq!(ALIVE.get(), 0);
+}
+
+/// A reader of a type that is not circular does not expect to meet its values again.
+#[test]
+fn references_of_abstract_types_close_circles_at_circular_values_only() {
+    let octets: Vec<u8> = [0x7fff_ff00, -1, -8_i32]
+        .iter()
+        .flat_map(|number| number.to_le_bytes())
+        .collect();
+    let refused = decoded::<Option<Shared<Tin>>>(&octets).unwrap_err();
+    assert_eq!(refused, CdrErrorKind::ValueCyclic);
+    let can: Shared<Can> = decoded::<Option<_>>(&octets).unwrap().unwrap();
+    let same = can.state().unwrap().content.clone().unwrap();
+    assert!(same.narrow::<Can>().unwrap().is_same(&can));
+    // Through a value of a type that is not circular, from both sides.
+    let mut graph = ValueGraph::default();
+    let can = graph.reserve::<Can>();
+    let outer = can.shared();
+    let tin = Shared::new(Tin {
+        content: Some(outer.clone().widen()),
+    });
+    let content = Some(tin.clone().widen());
+    graph.set(can, Can { content });
+    let outer = graph.close(&outer);
+    let again: Shared<Can> = decoded::<Option<_>>(&encoded(&Some(outer))).unwrap().unwrap();
+    let inner: Shared<Tin> = again.state().unwrap().content.as_ref().unwrap().narrow().unwrap();
+    assert!(inner.content.as_ref().unwrap().is_same(&again));
+    let refused = decoded::<Option<Shared<Tin>>>(&encoded(&Some(inner))).unwrap_err();
+    assert_eq!(refused, CdrErrorKind::ValueCyclic);
 }
 
 #[test]
