@@ -24,7 +24,7 @@ pub use self::{
     },
     polling::{
         connections_to_accept_are_signalled, data_is_signalled_again_after_each_read,
-        room_is_signalled_again_after_a_failed_write,
+        looking_at_data_takes_no_signal, room_is_signalled_again_after_a_failed_write,
     },
     streams::{
         a_closed_stream_ends_after_its_last_octet, a_new_stream_has_no_timeout,
@@ -73,6 +73,7 @@ macro_rules! conformance_tests {
             connections_are_independent
             connections_to_accept_are_signalled
             data_is_signalled_again_after_each_read
+            looking_at_data_takes_no_signal
             room_is_signalled_again_after_a_failed_write
             addresses_round_trip_through_references
             lanes_have_their_own_addresses

@@ -59,7 +59,19 @@ pub trait Stream: Send + Sync {
     fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()>;
 
     /// Waits for data with a timeout on the high-resolution timer. Returns `false` if none arrived.
+    ///
+    /// With a timeout of zero it takes nothing from the stream, so that [`Self::as_fd`] still signals the
+    /// data to a poller of another thread; what has arrived may then turn out to be no data.
     fn wait_readable(&self, timeout: Duration) -> io::Result<bool>;
+
+    /// Returns whether a read returns data, or the end, without waiting. For the thread that reads then: it
+    /// may process what has arrived and is no data, and a poller need not signal the rest any more.
+    ///
+    /// Default: [`Self::wait_readable`] with a timeout of zero. Streams on which other octets arrive than
+    /// data override it.
+    fn is_readable(&self) -> io::Result<bool> {
+        self.wait_readable(Duration::ZERO)
+    }
 
     /// Waits for room to write. Returns `false` if there was none within the timeout.
     ///

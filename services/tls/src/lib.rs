@@ -30,6 +30,8 @@ mod reason;
 mod session;
 mod settings;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod transport;
 
 pub use counts::HandshakeCounts;

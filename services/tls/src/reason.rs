@@ -23,6 +23,23 @@ pub(crate) fn reason(error: &Error) -> Distrust {
     })
 }
 
+/// Returns whether the peer has refused the certificate of this side, or its absence.
+pub(crate) fn refuses_certificate(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::AlertReceived(
+            Alert::CertificateRequired
+                | Alert::UnknownCA
+                | Alert::BadCertificate
+                | Alert::CertificateExpired
+                | Alert::CertificateUnknown
+                | Alert::UnsupportedCertificate
+                | Alert::CertificateRevoked
+                | Alert::AccessDenied
+        )
+    )
+}
+
 fn certificate(bad: &Bad) -> String {
     let text = match bad {
         Bad::Expired | Bad::ExpiredContext { .. } => "its certificate has expired",

@@ -3,9 +3,9 @@
 use std::io::{self, ErrorKind, Read as _, Write as _};
 
 use punctual::transport::{Distrust, Stream};
-use rustls::Connection;
+use rustls::{Connection, ProtocolVersion};
 
-use crate::reason::reason;
+use crate::reason::{reason, refuses_certificate};
 
 /// State of TLS of one connection.
 pub(crate) struct Session {
@@ -101,7 +101,12 @@ impl Session {
         if let Some(kind) = self.failed {
             return Err(kind.into());
         }
-        if !self.connection.is_handshaking() {
+        let in_handshake = self.connection.is_handshaking();
+        // It repeats an error that a thread found which did not read.
+        if let Err(error) = self.connection.process_new_packets() {
+            return Err(self.explained(&error, in_handshake));
+        }
+        if !in_handshake {
             self.record = None;
         }
         let mut octets = Octets {
@@ -120,7 +125,7 @@ impl Session {
         if let Err(error) = self.connection.process_new_packets() {
             // The alert that tells the peer.
             let _ = self.flush(stream);
-            return Err(self.explained(&error));
+            return Err(self.explained(&error, in_handshake));
         }
         Ok(match (count, is_last) {
             (0, _) => Received::End,
@@ -168,14 +173,18 @@ impl Session {
         let _ = self.flush(stream);
     }
 
-    /// Errors before the first data are those of trust: the other side may refuse a certificate after this
-    /// side has ended its handshake.
-    fn explained(&self, error: &rustls::Error) -> io::Error {
+    /// Errors of the handshake are those of trust. In TLS 1.3 the server may refuse the client's certificate
+    /// after the client has ended its handshake (RFC 8446, 4.4.2.4), and has executed nothing then. After any
+    /// other error it may have.
+    fn explained(&self, error: &rustls::Error, in_handshake: bool) -> io::Error {
+        let is_refusal = !self.has_received
+            && self.connection.protocol_version() == Some(ProtocolVersion::TLSv1_3)
+            && refuses_certificate(error);
         let reason = reason(error);
-        if self.has_received {
-            io::Error::new(ErrorKind::InvalidData, reason.0)
-        } else {
+        if in_handshake || is_refusal {
             reason.into()
+        } else {
+            io::Error::new(ErrorKind::InvalidData, reason.0)
         }
     }
 }

@@ -116,6 +116,27 @@ impl TlsStream {
         }
     }
 
+    /// Waits for data or the end. Octets that TLS itself sends are no data; they are processed.
+    fn wait_for_data(&self, timeout: Duration) -> io::Result<bool> {
+        let deadline = Instant::now() + timeout;
+        for _ in 0..READS_WITHOUT_DATA {
+            if self.session.lock().has_data() {
+                return Ok(true);
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if !self.stream.wait_readable(left)? {
+                return Ok(false);
+            }
+            let mut session = self.session.lock();
+            match session.receive(&*self.stream) {
+                Ok(Received::Octets | Received::Last | Received::Nothing) if !session.has_ended() => {}
+                // The read that follows returns it.
+                _ => return Ok(true),
+            }
+        }
+        Ok(true)
+    }
+
     /// Repeats a step until it need not wait.
     fn complete<T>(
         &self,
@@ -167,25 +188,16 @@ impl Stream for TlsStream {
         Ok(())
     }
 
-    /// Octets that TLS itself sends are no data.
     fn wait_readable(&self, timeout: Duration) -> io::Result<bool> {
-        let deadline = Instant::now() + timeout;
-        for _ in 0..READS_WITHOUT_DATA {
-            if self.session.lock().has_data() {
-                return Ok(true);
-            }
-            let left = deadline.saturating_duration_since(Instant::now());
-            if !self.stream.wait_readable(left)? {
-                return Ok(false);
-            }
-            let mut session = self.session.lock();
-            match session.receive(&*self.stream) {
-                Ok(Received::Octets | Received::Last | Received::Nothing) if !session.has_ended() => {}
-                // The read that follows returns it.
-                _ => return Ok(true),
-            }
+        // Octets that are taken from the socket here would be signalled to nobody.
+        if timeout.is_zero() {
+            return Ok(self.session.lock().has_data() || self.stream.wait_readable(timeout)?);
         }
-        Ok(true)
+        self.wait_for_data(timeout)
+    }
+
+    fn is_readable(&self) -> io::Result<bool> {
+        self.wait_for_data(Duration::ZERO)
     }
 
     fn wait_writable(&self, timeout: Duration) -> io::Result<bool> {

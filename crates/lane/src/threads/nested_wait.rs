@@ -93,7 +93,7 @@ impl Awaited<'_> {
     fn is_ready(&self) -> io::Result<bool> {
         match self {
             // Also requests a peer that shares memory with this process to ring from now on.
-            Self::Stream(stream, _) => stream.wait_readable(Duration::ZERO),
+            Self::Stream(stream, _) => stream.is_readable(),
             Self::Call(replies, ticket, _) => Ok(replies.has_ended(ticket)),
         }
     }

@@ -166,7 +166,7 @@ impl ClientConnection {
         self.seen_open = now;
         // The only unsolicited message of a server is CloseConnection; a late reply is dropped with the
         // connection.
-        unused >= CHECK_AFTER && self.stream.wait_readable(Duration::ZERO).unwrap_or(true)
+        unused >= CHECK_AFTER && self.stream.is_readable().unwrap_or(true)
     }
 
     /// Sets the network priority of the next request.

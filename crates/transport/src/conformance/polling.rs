@@ -1,6 +1,11 @@
 //! Checks of descriptors in pollers.
 
-use std::{io::ErrorKind, sync::Arc};
+use std::{
+    io::ErrorKind,
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
 
 use punctual_os::{Events, Interest, Poller, Trigger};
 
@@ -15,10 +20,12 @@ struct Waiting {
 
 impl Waiting {
     fn at(stream: &dyn Stream) -> Self {
+        Self::of(stream, Interest::READ_WRITE)
+    }
+
+    fn of(stream: &dyn Stream, interest: Interest) -> Self {
         let poller = Poller::new().unwrap();
-        poller
-            .add(stream, 7, Interest::READ_WRITE, Trigger::Edge)
-            .unwrap();
+        poller.add(stream, 7, interest, Trigger::Edge).unwrap();
         Self {
             poller,
             events: Events::with_capacity(1),
@@ -107,6 +114,36 @@ pub fn data_is_signalled_again_after_each_read(transport: &dyn Transport, addres
                 waiting.wait("the end of the stream");
             }
         }
+    }
+}
+
+/// Edge-triggered: a wait with a timeout of zero leaves the data, and the signal, to the thread that reads.
+///
+/// ```
+/// # mod punctual { pub(crate) use punctual_transport as transport; }
+/// use punctual::transport::{Unix, conformance};
+///
+/// conformance::looking_at_data_takes_no_signal(&Unix, "");
+/// ```
+pub fn looking_at_data_takes_no_signal(transport: &dyn Transport, address: &str) {
+    let (client, server) = pair(transport, address);
+    let mut waiting = Waiting::of(&*server, Interest::READ);
+    for round in 0..10_u8 {
+        let drained = server.read(&mut [0; 64]).unwrap_err();
+        assert_eq!(drained.kind(), ErrorKind::WouldBlock);
+        assert!(!server.wait_readable(Duration::ZERO).unwrap(), "round {round}");
+        // Signals of before.
+        while waiting.poller.wait(&mut waiting.events, Some(Duration::ZERO)).unwrap() > 0 {}
+        write_all(&*client, &[round; 3]);
+        let deadline = Instant::now() + STALL_TIMEOUT;
+        while !server.wait_readable(Duration::ZERO).unwrap() {
+            assert!(Instant::now() < deadline, "data did not become readable");
+            thread::yield_now();
+        }
+        waiting.wait("data that was looked at");
+        let mut buffer = [0; 64];
+        assert_eq!(server.read(&mut buffer).unwrap(), 3);
+        assert_eq!(buffer[..3], [round; 3]);
     }
 }
 

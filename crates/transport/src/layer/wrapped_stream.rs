@@ -69,6 +69,11 @@ pub trait WrappedStream: Send + Sync {
         self.inner().wait_readable(timeout)
     }
 
+    /// See [`Stream::is_readable`].
+    fn is_readable(&self) -> io::Result<bool> {
+        self.inner().is_readable()
+    }
+
     /// See [`Stream::wait_writable`].
     fn wait_writable(&self, timeout: Duration) -> io::Result<bool> {
         self.inner().wait_writable(timeout)
@@ -119,6 +124,10 @@ impl<T: WrappedStream> Stream for T {
 
     fn wait_readable(&self, timeout: Duration) -> io::Result<bool> {
         WrappedStream::wait_readable(self, timeout)
+    }
+
+    fn is_readable(&self) -> io::Result<bool> {
+        WrappedStream::is_readable(self)
     }
 
     fn wait_writable(&self, timeout: Duration) -> io::Result<bool> {
