@@ -155,10 +155,16 @@ impl Session {
         state.is_ok_and(|state| state.plaintext_bytes_to_read() > 0)
     }
 
-    /// Returns whether the peer has announced its end.
+    /// Returns whether the peer has announced its end, or a read fails.
     pub(crate) fn has_ended(&mut self) -> bool {
         let state = self.connection.process_new_packets();
         state.map_or(true, |state| state.peer_has_closed())
+    }
+
+    /// Returns whether the peer has announced its end, and nothing has failed.
+    pub(crate) fn was_closed_by_peer(&mut self) -> bool {
+        let state = self.connection.process_new_packets();
+        state.is_ok_and(|state| state.peer_has_closed())
     }
 
     /// Encrypts octets, to be flushed.

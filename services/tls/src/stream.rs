@@ -204,8 +204,10 @@ impl Stream for TlsStream {
         self.stream.wait_writable(timeout)
     }
 
+    /// The state of TCP is not authenticated: without the peer's announcement a reset may be forged, and the
+    /// acknowledgement of a request that was executed withheld.
     fn was_closed_before_write(&self, timeout: Duration) -> bool {
-        self.stream.was_closed_before_write(timeout)
+        self.session.lock().was_closed_by_peer() && self.stream.was_closed_before_write(timeout)
     }
 
     fn shutdown(&self) {

@@ -2,11 +2,9 @@
 
 use std::{
     io::{self, Write as _},
+    net::Shutdown,
     os::unix::net::UnixStream,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
@@ -27,24 +25,12 @@ use crate::{
 
 const LONG: Duration = Duration::from_secs(20);
 
-/// A socket that has room for some octets only, whatever it says, and whose peer has closed it too early.
-struct Narrow {
-    socket: SocketStream,
-    room: Arc<AtomicUsize>,
-}
+/// A socket that claims that its peer has closed it before the last write.
+struct Reset(SocketStream);
 
-impl WrappedStream for Narrow {
+impl WrappedStream for Reset {
     fn inner(&self) -> &dyn Stream {
-        &self.socket
-    }
-
-    fn write(&self, octets: &[u8]) -> io::Result<usize> {
-        let room = self.room.load(Ordering::Relaxed).min(octets.len());
-        if room == 0 {
-            return Err(io::ErrorKind::WouldBlock.into());
-        }
-        self.room.fetch_sub(room, Ordering::Relaxed);
-        self.inner().write(&octets[..room])
+        &self.0
     }
 
     fn was_closed_before_write(&self, _: Duration) -> bool {
@@ -55,8 +41,6 @@ impl WrappedStream for Narrow {
 /// A client after its handshake, and its server by hand.
 struct Pair {
     client: TlsStream,
-    /// Octets for which the client's socket has room.
-    room: Arc<AtomicUsize>,
     server: ServerConnection,
     socket: UnixStream,
 }
@@ -86,11 +70,7 @@ fn configs(version: &'static SupportedProtocolVersion) -> (Arc<ClientConfig>, Ar
 fn pair(version: &'static SupportedProtocolVersion) -> Pair {
     let (client, server) = configs(version);
     let (near, mut socket) = UnixStream::pair().unwrap();
-    let room = Arc::new(AtomicUsize::new(usize::MAX));
-    let near = Narrow {
-        socket: SocketStream::new(near),
-        room: Arc::clone(&room),
-    };
+    let near = Reset(SocketStream::new(near));
     Stream::set_nonblocking(&near, true).unwrap();
     let mut server = ServerConnection::new(server).unwrap();
     let client = thread::scope(|scope| {
@@ -107,7 +87,6 @@ fn pair(version: &'static SupportedProtocolVersion) -> Pair {
     });
     Pair {
         client,
-        room,
         server,
         socket,
     }
@@ -132,4 +111,21 @@ fn after_the_handshake_only_a_refused_certificate_is_distrust() {
     assert!(refuses(Alert::CertificateRequired) && refuses(Alert::AccessDenied));
     assert!(!refuses(Alert::InternalError) && !refuses(Alert::BadRecordMac));
     assert!(!refuses_certificate(&Error::DecryptError));
+}
+
+/// Segments of TCP can be forged: neither a reset nor an end without announcement proves anything.
+#[test]
+fn only_an_announced_end_proves_that_a_request_was_not_received() {
+    for announced in [false, true] {
+        let mut pair = pair(&TLS13);
+        pair.client.write(b"a request").unwrap();
+        if announced {
+            pair.server.send_close_notify();
+            pair.server.write_tls(&mut pair.socket).unwrap();
+        }
+        pair.socket.shutdown(Shutdown::Both).unwrap();
+        assert!(pair.client.wait_readable(LONG).unwrap());
+        assert_eq!(pair.client.read(&mut [0; 64]).unwrap(), 0);
+        assert_eq!(pair.client.was_closed_before_write(LONG), announced);
+    }
 }

@@ -133,7 +133,12 @@ pub fn looking_at_data_takes_no_signal(transport: &dyn Transport, address: &str)
         assert_eq!(drained.kind(), ErrorKind::WouldBlock);
         assert!(!server.wait_readable(Duration::ZERO).unwrap(), "round {round}");
         // Signals of before.
-        while waiting.poller.wait(&mut waiting.events, Some(Duration::ZERO)).unwrap() > 0 {}
+        while waiting
+            .poller
+            .wait(&mut waiting.events, Some(Duration::ZERO))
+            .unwrap()
+            > 0
+        {}
         write_all(&*client, &[round; 3]);
         let deadline = Instant::now() + STALL_TIMEOUT;
         while !server.wait_readable(Duration::ZERO).unwrap() {
