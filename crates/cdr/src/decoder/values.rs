@@ -427,7 +427,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// References may close circles at the value whose state follows.
-    pub(super) fn may_be_in_circles(&mut self) {
+    pub(crate) fn may_be_in_circles(&mut self) {
         if let Some(received) = &self.values
             && let Some(Known::Around { is_circular, .. }) =
                 received.values.borrow_mut().get_mut(&received.leads_to.get())

@@ -246,6 +246,19 @@ impl<T: ?Sized> fmt::Debug for Shared<T> {
     }
 }
 
+impl ValueFactory {
+    /// Decodes the state of a value, for factories of generated types.
+    pub fn decode<'a, T: ValueType + ValueObject + Decode<'a>>(
+        decoder: &mut Decoder<'a>,
+    ) -> Result<Arc<dyn ValueObject>, CdrError> {
+        decoder.reserve(size_of::<T>())?;
+        if T::CIRCULAR {
+            decoder.may_be_in_circles();
+        }
+        Ok(Arc::new(T::decode(decoder)?))
+    }
+}
+
 /// `None` is null.
 impl<T: ValueType> Encode for Option<Shared<T>> {
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
