@@ -131,6 +131,15 @@ pub struct SslTransport {
 }
 
 /// `Security::AssociationOptions`: a set of bits. Source: Security Service 1.8, 2.3.
+///
+/// ```
+/// # mod punctual { pub(crate) use punctual_giop as transport; }
+/// use punctual::transport::AssociationOptions;
+///
+/// let supported = AssociationOptions::PROTECTED.and(AssociationOptions::TRUST_IN_TARGET);
+/// assert!(supported.has(AssociationOptions::PROTECTED));
+/// assert!(!supported.has(AssociationOptions::NO_PROTECTION));
+/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub struct AssociationOptions(pub u16);
 

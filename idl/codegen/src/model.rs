@@ -440,7 +440,8 @@ pub struct ValueType {
     pub id: TypeId,
     /// An event type, which differs in its type code only.
     pub is_event: bool,
-    /// Whether references to its values may close circles, as those of abstract types always may.
+    /// Whether references to its values may close circles, as those of abstract types may, too: to values of
+    /// circular types.
     pub circular: bool,
     pub kind: ValueKind,
     /// All value types from which it inherits and abstract interfaces that it supports, directly or not.

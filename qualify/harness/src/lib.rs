@@ -7,8 +7,8 @@
 //! | Report results as JSON, with verdict and exit code | [`outcome`], [`machine`] |
 //! | Compute percentiles, medians with confidence intervals, jitter | [`statistics`] |
 //! | Measure several things in alternation | [`blocks`] |
-//! | Prepare the machine, and restore it on every exit | [`supervisor`], [`foreign`] |
-//! | Detect that kernel or host withheld the CPU | [`holes`] |
+//! | Prepare the machine, and restore it on every exit | [`supervisor`], [`foreign_tasks`] |
+//! | Detect that kernel or host withheld the CPU | [`withheld_cpu`] |
 //! | Determine the CPU share of other programs | [`other_load`] |
 //! | Create a private trace instance, and a folder in main memory | [`trace_instance`], [`memory_folder`] |
 //! | Run child processes, with a time limit | [`child`], [`watchdog`] |

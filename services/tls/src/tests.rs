@@ -173,7 +173,7 @@ fn an_announced_end_that_was_read_stays_readable() {
     assert_eq!(pair.client.read(&mut [0; 64]).unwrap(), 0);
 }
 
-/// Octets that are reported as taken are sent without another call: the caller waits for room only if some is left.
+/// Octets that are reported as taken need no further call: callers wait for room only if some are left.
 #[test]
 fn a_write_takes_what_it_has_sent() {
     let mut pair = pair(&TLS13);

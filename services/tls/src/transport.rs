@@ -117,8 +117,8 @@ impl Transport for Tls {
             .listen(address, published, properties)
             .map_err(|error| in_own_words(error, address))?;
         let config = self.server.as_ref().ok_or_else(|| {
-            let problem = "a server with TLS needs a certificate: state `certificate` and `key` in its settings, \
-                 or let it listen without TLS: `.listen(\"iiop://HOST:PORT\")`";
+            let problem = "a server with TLS needs a certificate: state `certificate` and `key` in its \
+                 settings, or let it listen without TLS: `.listen(\"iiop://HOST:PORT\")`";
             io::Error::new(io::ErrorKind::InvalidInput, problem)
         })?;
         let (handshakes, thread) = Handshakes::start(

@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 use core::{any::Any, fmt};
 
-use crate::{CdrError, Decode, Decoder, ValueObject};
+use crate::{CdrError, Decoder, ValueObject};
 
 /// The ORB, as decoders know it: `punctual-stub` binds references to it.
 pub trait DecodeContext: Any + Send + Sync {
@@ -40,14 +40,4 @@ pub struct ValueFactory {
     pub bases: &'static [&'static str],
     /// Decodes the state.
     pub decode: fn(&mut Decoder<'_>) -> Result<Arc<dyn ValueObject>, CdrError>,
-}
-
-impl ValueFactory {
-    /// Decodes the state of a value, for factories of generated types.
-    pub fn decode<'a, T: ValueObject + Decode<'a>>(
-        decoder: &mut Decoder<'a>,
-    ) -> Result<Arc<dyn ValueObject>, CdrError> {
-        decoder.reserve(size_of::<T>())?;
-        Ok(Arc::new(T::decode(decoder)?))
-    }
 }

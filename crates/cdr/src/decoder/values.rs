@@ -40,6 +40,8 @@ enum Known {
     /// The present one, or one around it.
     Around {
         factory: &'static ValueFactory,
+        /// Whether its type is circular.
+        is_circular: bool,
         /// For references that close a circle.
         slot: Option<Arc<Slot>>,
         /// Types of which it has to contain the state.
@@ -60,7 +62,10 @@ pub(crate) enum Earlier {
     /// It has been decoded.
     Complete(Arc<dyn ValueObject>),
     /// It contains the present position, and is made by this factory.
-    Around(&'static ValueFactory),
+    Around {
+        factory: &'static ValueFactory,
+        is_circular: bool,
+    },
 }
 
 impl fmt::Debug for Received<'_> {
@@ -310,6 +315,7 @@ impl<'a> Decoder<'a> {
         let received = Rc::clone(self.received());
         let known = Known::Around {
             factory,
+            is_circular: false,
             slot: None,
             expected: Vec::new(),
         };
@@ -357,7 +363,12 @@ impl<'a> Decoder<'a> {
         let values = received.values.borrow();
         let known = values.get(&position).ok_or_else(|| self.malformed())?;
         let (object, mut height, circle) = match known {
-            Known::Around { factory, .. } => return Ok(Earlier::Around(factory)),
+            Known::Around {
+                factory, is_circular, ..
+            } => {
+                let (factory, is_circular) = (*factory, *is_circular);
+                return Ok(Earlier::Around { factory, is_circular });
+            }
             Known::Complete {
                 object,
                 height,
@@ -413,6 +424,16 @@ impl<'a> Decoder<'a> {
             expected.push(concrete);
         }
         Ok(Arc::new(Link::Back(slot)))
+    }
+
+    /// References may close circles at the value whose state follows.
+    pub(crate) fn may_be_in_circles(&mut self) {
+        if let Some(received) = &self.values
+            && let Some(Known::Around { is_circular, .. }) =
+                received.values.borrow_mut().get_mut(&received.leads_to.get())
+        {
+            *is_circular = true;
+        }
     }
 
     fn malformed(&self) -> CdrError {

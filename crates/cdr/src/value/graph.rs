@@ -38,6 +38,19 @@ pub struct ValueGraph {
 }
 
 /// A value of a [`ValueGraph`] without a state so far.
+///
+/// ```
+/// # mod punctual { pub(crate) use punctual_cdr as value; }
+/// # mod shapes { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/shapes.rs")); }
+/// # use shapes::Stop;
+/// use punctual::value::ValueGraph;
+///
+/// let mut line = ValueGraph::default();
+/// let only = line.reserve::<Stop>();
+/// let to_itself = only.shared();
+/// line.set(only, Stop { id: 1, next: Some(to_itself.clone()) });
+/// assert_eq!(line.close(&to_itself).state().unwrap().id, 1);
+/// ```
 pub struct Reserved<T> {
     slot: Arc<Slot>,
     of: PhantomData<fn() -> T>,

@@ -34,7 +34,8 @@ pub trait ValueType: Send + Sync + 'static {
     const BASES: &'static [&'static str] = &[];
 
     /// Whether a reference of this type may close a circle. It is weak then, and its value is read with
-    /// [`Shared::state`]. Abstract types have no state that could be read, and are circular.
+    /// [`Shared::state`]. Abstract types are circular, because their references may be to values of circular
+    /// types: only at these do they close circles.
     const CIRCULAR: bool = false;
 
     /// Returns the concrete types that a value of this type can have, itself first unless it is abstract:
@@ -245,6 +246,19 @@ impl<T: ?Sized> fmt::Debug for Shared<T> {
     }
 }
 
+impl ValueFactory {
+    /// Decodes the state of a value, for factories of generated types.
+    pub fn decode<'a, T: ValueType + ValueObject + Decode<'a>>(
+        decoder: &mut Decoder<'a>,
+    ) -> Result<Arc<dyn ValueObject>, CdrError> {
+        decoder.reserve(size_of::<T>())?;
+        if T::CIRCULAR {
+            decoder.may_be_in_circles();
+        }
+        Ok(Arc::new(T::decode(decoder)?))
+    }
+}
+
 /// `None` is null.
 impl<T: ValueType> Encode for Option<Shared<T>> {
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
@@ -285,7 +299,10 @@ impl<'a, T: ValueType> Decode<'a> for Option<Shared<T>> {
             ValueTag::Null => Ok(None),
             ValueTag::Earlier(position) => match decoder.earlier_value(position)? {
                 Earlier::Complete(object) => of_type(object, decoder).map(Some),
-                Earlier::Around(factory) => around(factory, position, decoder).map(Some),
+                Earlier::Around { factory, is_circular } => {
+                    let reference = around(factory, is_circular, position, decoder)?;
+                    Ok(Some(reference))
+                }
             },
             ValueTag::Value(header) => {
                 let (factory, is_truncated) = choose::<T>(&header, decoder)?;
@@ -305,9 +322,11 @@ fn of_type<T: ValueType>(object: Arc<dyn ValueObject>, decoder: &Decoder<'_>) ->
     Ok(Shared::of(object))
 }
 
-/// A reference to a value that contains it, which closes a circle.
+/// A reference to a value that contains it, which closes a circle. Only the types of both together show
+/// whether applications expect that: a reference of an abstract type is read as one of the type of its value.
 fn around<T: ValueType>(
     factory: &ValueFactory,
+    is_circular: bool,
     position: usize,
     decoder: &mut Decoder<'_>,
 ) -> Result<Shared<T>, CdrError> {
@@ -316,6 +335,9 @@ fn around<T: ValueType>(
     }
     if factory.id != T::REPOSITORY_ID && !is_base::<T>(factory.bases) {
         return Err(decoder.error(CdrErrorKind::ValueTypeUnknown));
+    }
+    if !is_circular {
+        return Err(decoder.error(CdrErrorKind::ValueCyclic));
     }
     let concrete = is_concrete::<T>().then(TypeId::of::<T>);
     decoder.value_around(position, concrete).map(Shared::of)

@@ -377,7 +377,7 @@ impl OrbBuilder {
     ///
     /// Default: none; a call to a server that is connected and does not reply waits forever. This is the only
     /// client policy with a setter here; [`Orb::add_policies`] sets all of them, and
-    /// [`PolicyOverrides::roundtrip_timeout`] has the details.
+    /// [`roundtrip_timeout`](punctual_stub::PolicyOverrides::roundtrip_timeout) has the details.
     ///
     /// ```
     /// # use punctual_types as punctual;
@@ -421,7 +421,7 @@ impl OrbBuilder {
 
     /// Permits the peers of this rule, and of rules added earlier, to make their connections bidirectional:
     /// calls to the addresses that these peers state use their connections, if the policies of the calls are
-    /// [bidirectional](PolicyOverrides::bidirectional). Default: no peer.
+    /// [bidirectional](punctual_stub::PolicyOverrides::bidirectional). Default: no peer.
     ///
     /// The caller must belong to the lane of the connection: a servant of the lane, or any other thread if
     /// the lane is in the reply pool. The first peer that states an address keeps it. [`BidirectionalRule`]

@@ -382,14 +382,7 @@ fn references_of_abstract_types_close_circles_at_circular_values_only() {
     graph.set(can, Can { content });
     let outer = graph.close(&outer);
     let again: Shared<Can> = decoded::<Option<_>>(&encoded(&Some(outer))).unwrap().unwrap();
-    let inner: Shared<Tin> = again
-        .state()
-        .unwrap()
-        .content
-        .as_ref()
-        .unwrap()
-        .narrow()
-        .unwrap();
+    let inner: Shared<Tin> = again.state().unwrap().content.as_ref().unwrap().narrow().unwrap();
     assert!(inner.content.as_ref().unwrap().is_same(&again));
     let refused = decoded::<Option<Shared<Tin>>>(&encoded(&Some(inner))).unwrap_err();
     assert_eq!(refused, CdrErrorKind::ValueCyclic);
