@@ -4,5 +4,6 @@ mod conformance;
 mod hostile;
 mod orbs;
 mod pki;
+mod recipes;
 mod references;
 mod trust;

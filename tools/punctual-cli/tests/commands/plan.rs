@@ -67,7 +67,7 @@ fn a_feasible_schedule_shows_its_margins() {
     assert_eq!(row(&run.said, "console")[..2], ["console", "28"]);
     assert!(
         run.said
-            .contains("Not included (no period): `maintenance`; its priority 0 is below that of all others"),
+            .contains("Not included (no period): `maintenance`; its priority 0 is below those of all others"),
         "{}",
         run.said
     );
