@@ -3,7 +3,7 @@
 use std::{env, fs, path::Path};
 
 /// The pages, relative to the root of the workspace.
-const PAGES: [&str; 11] = [
+const PAGES: [&str; 12] = [
     "docs/configuration.md",
     "docs/events.md",
     "docs/guide/calling-any-object.md",
@@ -15,6 +15,7 @@ const PAGES: [&str; 11] = [
     "docs/inspection.md",
     "docs/naming.md",
     "docs/scheduler.md",
+    "docs/tls.md",
 ];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

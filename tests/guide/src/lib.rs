@@ -30,6 +30,8 @@ mod pages {
     mod scheduler {}
     #[doc = include_str!(concat!(env!("OUT_DIR"), "/docs-guide-stable-references.md"))]
     mod stable_references {}
+    #[doc = include_str!(concat!(env!("OUT_DIR"), "/docs-tls.md"))]
+    mod tls {}
     #[doc = include_str!(concat!(env!("OUT_DIR"), "/docs-guide-transports.md"))]
     mod transports {}
 }

@@ -189,7 +189,7 @@ const PARTS: [&[&str]; 4] = [
     &["## What the paper saw"],
     &["## What we see"],
     &["## Why"],
-    &["## What would change it", "## What would tell"],
+    &["## What would change it", "## What would decide it"],
 ];
 
 #[test]
