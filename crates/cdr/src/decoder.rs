@@ -15,6 +15,8 @@ pub use self::unknown_value::UnknownValue;
 pub use self::value_header::{ValueHeader, ValueTag};
 pub(crate) use self::values::Earlier;
 use self::values::Received;
+#[cfg(test)]
+pub(crate) use self::values::STEPS;
 use crate::{Arena, CdrError, CdrErrorKind, CharSet, CodeSets, Encoder, Endian};
 
 /// A value that can be read from a message; `'a` is the lifetime of the message and the arena.

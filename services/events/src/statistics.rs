@@ -141,7 +141,7 @@ pub struct SupplierStatistics {
     /// Number of these that were refused, as in [`ChannelStatistics::refused`].
     pub refused: u64,
     /// Number of events that consumers have lost because one of this supplier found their queues full: that
-    /// one, or under [`Overflow::DropOldest`](crate::Overflow::DropOldest) older ones, whoever pushed them.
+    /// one, or under [`Overflow::DropOldest`](crate::Overflow::DropOldest) older ones of any supplier.
     pub lost: u64,
 }
 

@@ -7,7 +7,7 @@ use alloc::{collections::BTreeMap, rc::Rc, sync::Arc, vec::Vec};
 use core::{
     any::TypeId,
     cell::{Cell, RefCell},
-    fmt,
+    fmt, mem,
 };
 
 use super::value_header::{ValueHeader, ValueTag};
@@ -66,6 +66,12 @@ pub(crate) enum Earlier {
         factory: &'static ValueFactory,
         is_circular: bool,
     },
+}
+
+#[cfg(test)]
+std::thread_local! {
+    /// Values on the ways from earlier values to what keeps them.
+    pub(crate) static STEPS: Cell<usize> = const { Cell::new(0) };
 }
 
 impl fmt::Debug for Received<'_> {
@@ -341,6 +347,9 @@ impl<'a> Decoder<'a> {
                 slot.complete(&object, circle.as_ref().map(|(_, slot)| Arc::clone(slot)));
             }
         }
+        if circle.is_some() {
+            self.reserve(LINK)?;
+        }
         let link = circle.as_ref().map(|(_, circle)| Link::Part {
             object: Arc::clone(&object),
             circle: Arc::clone(circle),
@@ -373,34 +382,33 @@ impl<'a> Decoder<'a> {
                 object,
                 height,
                 circle,
-            } => (Arc::clone(object), *height, circle),
+            } => {
+                let circle = circle.as_ref().map(|(_, slot)| Arc::clone(slot));
+                (Arc::clone(object), *height, circle)
+            }
         };
+        drop(values);
         let mut link = None;
-        if let Some((outer, slot)) = circle {
-            let (mut outer, circle) = (*outer, Arc::clone(slot));
+        if let Some(circle) = circle {
+            let outer = received.outermost(position);
             let object = Arc::clone(&object);
-            link = loop {
-                match values.get(&outer).ok_or_else(|| self.malformed())? {
-                    Known::Around { .. } => {
-                        received.leads_to.set(received.leads_to.get().min(outer));
-                        break Some(Link::Part { object, circle });
-                    }
-                    Known::Complete {
-                        circle: Some((further, _)),
-                        ..
-                    } => outer = *further,
-                    // What is released with the reference is the whole circle.
-                    Known::Complete {
-                        object: keeper,
-                        height: all,
-                        ..
-                    } => {
-                        height = height.max(*all);
-                        let _keeper = Arc::clone(keeper) as _;
-                        break Some(Link::Kept { object, _keeper });
-                    }
+            link = Some(match received.values.borrow().get(&outer) {
+                Some(Known::Around { .. }) => {
+                    received.leads_to.set(received.leads_to.get().min(outer));
+                    Link::Part { object, circle }
                 }
-            };
+                // What is released with the reference is the whole circle.
+                Some(Known::Complete {
+                    object: keeper,
+                    height: all,
+                    ..
+                }) => {
+                    height = height.max(*all);
+                    let _keeper = Arc::clone(keeper) as _;
+                    Link::Kept { object, _keeper }
+                }
+                None => return Err(self.malformed()),
+            });
         }
         let left = self.place.depth_left.checked_sub(height);
         received.saw(left.ok_or_else(|| self.error(CdrErrorKind::NestingTooDeep))?);
@@ -414,6 +422,7 @@ impl<'a> Decoder<'a> {
         position: usize,
         concrete: Option<TypeId>,
     ) -> Result<Arc<dyn ValueObject>, CdrError> {
+        self.reserve(size_of::<Slot>())?;
         let received = self.values.as_ref().ok_or_else(|| self.malformed())?;
         received.leads_to.set(received.leads_to.get().min(position));
         let slot = received.slot(position).ok_or_else(|| self.malformed())?;
@@ -442,6 +451,32 @@ impl<'a> Decoder<'a> {
 }
 
 impl Received<'_> {
+    /// Returns the position of the outermost value to which the value at this position leads: the one that
+    /// keeps the circle, or one around the present position. All values on the way lead there directly
+    /// afterwards, so that many references to nested circles do not walk the same way again.
+    fn outermost(&self, position: usize) -> usize {
+        let mut values = self.values.borrow_mut();
+        let mut outer = position;
+        while let Some(Known::Complete {
+            circle: Some((further, _)),
+            ..
+        }) = values.get(&outer)
+        {
+            #[cfg(test)]
+            STEPS.set(STEPS.get() + 1);
+            outer = *further;
+        }
+        let mut on_the_way = position;
+        while let Some(Known::Complete {
+            circle: Some((further, _)),
+            ..
+        }) = values.get_mut(&on_the_way)
+        {
+            on_the_way = mem::replace(further, outer);
+        }
+        outer
+    }
+
     /// That of the value around the present position which is at this one.
     fn slot(&self, position: usize) -> Option<Arc<Slot>> {
         match self.values.borrow_mut().get_mut(&position)? {

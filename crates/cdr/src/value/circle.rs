@@ -126,6 +126,14 @@ pub(super) fn is_kept(object: &Arc<dyn ValueObject>) -> bool {
     !matches!(link(object), Some(Link::Back(_)))
 }
 
+/// Whether a reference closes a circle at a value with one of these slots.
+pub(super) fn closes_circle_at(object: &Arc<dyn ValueObject>, slots: &[Arc<Slot>]) -> bool {
+    let Some(Link::Back(own)) = link(object) else {
+        return false;
+    };
+    slots.iter().any(|slot| Arc::ptr_eq(slot, own))
+}
+
 /// The value itself, `None` while it is being decoded or released.
 pub(super) fn real(object: &Arc<dyn ValueObject>) -> Option<Arc<dyn ValueObject>> {
     match link(object) {

@@ -53,6 +53,8 @@ pub struct ValueGraph {
 /// ```
 pub struct Reserved<T> {
     slot: Arc<Slot>,
+    /// Number of the slot in its graph.
+    index: usize,
     of: PhantomData<fn() -> T>,
 }
 
@@ -69,12 +71,21 @@ impl ValueGraph {
         self.slots.push(Arc::clone(&slot));
         Reserved {
             slot,
+            index: self.slots.len() - 1,
             of: PhantomData,
         }
     }
 
     /// Sets the state of a value.
+    ///
+    /// # Panics
+    /// If the value is of another graph.
     pub fn set<T: ValueType + ValueObject>(&mut self, value: Reserved<T>, state: T) {
+        let own = self.slots.get(value.index);
+        assert!(
+            own.is_some_and(|slot| Arc::ptr_eq(slot, &value.slot)),
+            "the value is of another graph: set it there"
+        );
         let object: Arc<dyn ValueObject> = Arc::new(state);
         value.slot.set(&object);
         self.values.push(object);
@@ -84,8 +95,12 @@ impl ValueGraph {
     /// that is found in one of them. References from [`Reserved::shared`] keep nothing.
     ///
     /// # Panics
-    /// If a value has no state, or this one is of another graph.
+    /// If a value has no state, or this one is not a reference from [`Reserved::shared`] of this graph.
     pub fn close<T: ValueType>(self, value: &Shared<T>) -> Shared<T> {
+        assert!(
+            value.closes_circle_at(&self.slots),
+            "the value is of another graph: close its own one"
+        );
         let has_states = self.slots.iter().all(|slot| slot.is_complete());
         assert!(
             has_states,
@@ -93,12 +108,7 @@ impl ValueGraph {
         );
         let keeper: Arc<Keeper> = Arc::new(self.values);
         self.slots.iter().for_each(|slot| slot.keep(&keeper));
-        let closed = value.clone();
-        assert!(
-            closed.is_kept(),
-            "the value is of another graph: close its own one"
-        );
-        closed
+        value.clone()
     }
 }
 

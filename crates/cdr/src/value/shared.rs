@@ -4,7 +4,7 @@ use alloc::sync::Arc;
 use core::{any::TypeId, fmt, marker::PhantomData, ops::Deref};
 
 use super::{
-    circle::{identity, is_kept, kept, real},
+    circle::{Slot, closes_circle_at, identity, is_kept, kept, real},
     object::ValueObject,
     state::{ValueState, state},
 };
@@ -161,8 +161,13 @@ impl<T: ValueType> Shared<T> {
         identity(&self.object) == identity(&other.object)
     }
 
+    /// Whether it closes a circle at a value with one of these slots.
+    pub(super) fn closes_circle_at(&self, slots: &[Arc<Slot>]) -> bool {
+        closes_circle_at(&self.object, slots)
+    }
+
     /// Whether it keeps its value.
-    pub(super) fn is_kept(&self) -> bool {
+    fn is_kept(&self) -> bool {
         is_kept(&self.object)
     }
 }

@@ -5,7 +5,8 @@ use std::{cell::Cell, thread_local};
 use alloc::{collections::BTreeMap, vec, vec::Vec};
 use core::any::{Any, TypeId};
 
-use crate::value::{Inherits, Reserved, Shared, ValueGraph, ValueObject, ValueType};
+use crate::decoder::STEPS;
+use crate::value::{Inherits, Reserved, Shared, ValueGraph, ValueObject, ValueType, circle::Slot};
 use crate::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, Endian, ValueFactory};
 
 thread_local! {
@@ -463,6 +464,41 @@ fn circles_that_refer_to_earlier_ones_are_nested() {
     assert_eq!(ALIVE.get(), 0);
 }
 
+/// The way from a value to what keeps it is as long as the nesting is deep for the first reference only.
+#[test]
+fn references_to_values_in_nested_circles_take_few_steps() {
+    const LEVELS: usize = 40;
+    const LEAVES: usize = 500;
+    let mut graph = ValueGraph::default();
+    let members: Vec<Reserved<Member>> = (0..LEVELS + LEAVES).map(|_| graph.reserve()).collect();
+    let shared: Vec<_> = members.iter().map(|one| Some(one.shared())).collect();
+    for (id, member) in members.into_iter().enumerate() {
+        let parent = shared[id.min(LEVELS).saturating_sub(1)].clone();
+        let others = match id {
+            id if id + 1 < LEVELS => shared[id + 1..id + 2].to_vec(),
+            id if id < LEVELS => shared[LEVELS..].to_vec(),
+            _ => Vec::new(),
+        };
+        graph.set(member, state(id as i32, parent, others));
+    }
+    let first = Some(graph.close(shared[0].as_ref().unwrap()));
+    let leaves = || shared[LEVELS..].iter().cloned();
+    let octets = encoded(
+        &core::iter::once(first)
+            .chain(leaves())
+            .chain(leaves())
+            .collect::<Many>(),
+    );
+    let before = STEPS.get();
+    let found: Many = decoded(&octets).unwrap();
+    let steps = STEPS.get() - before;
+    assert!((LEVELS..=LEVELS + 2 * 2 * LEAVES).contains(&steps), "{steps}");
+    assert_eq!(found.len(), 1 + 2 * LEAVES);
+    let leaf = found[LEAVES].clone().unwrap();
+    drop(found);
+    assert_eq!(reached(&leaf).len(), LEVELS + LEAVES);
+}
+
 #[test]
 fn what_keeps_nothing_is_not_sent() {
     let mut graph = ValueGraph::default();
@@ -474,6 +510,46 @@ fn what_keeps_nothing_is_not_sent() {
     let mut octets = Vec::new();
     let error = Some(weak).encode(&mut Encoder::new(&mut octets, Endian::Big));
     assert_eq!(error.unwrap_err().kind, CdrErrorKind::ValueReleased);
+}
+
+#[test]
+#[should_panic = "of another graph: set it there"]
+fn a_state_is_set_in_the_graph_of_its_value() {
+    let (mut one, mut other) = (ValueGraph::default(), ValueGraph::default());
+    let value: Reserved<Member> = one.reserve();
+    drop(other.reserve::<Member>());
+    other.set(value, Member::default());
+}
+
+/// References to closed graphs and values without one are refused, too: they would not keep this graph.
+#[test]
+#[should_panic = "of another graph: close its own one"]
+fn a_graph_is_closed_with_one_of_its_values() {
+    let mut graph = ValueGraph::default();
+    let one: Reserved<Member> = graph.reserve();
+    let shared = one.shared();
+    graph.set(one, Member::default());
+    let kept = graph.close(&shared);
+    ValueGraph::default().close(&kept);
+}
+
+/// What a reference that closes a circle takes counts, besides the value.
+#[test]
+fn references_that_close_circles_count_as_memory() {
+    let needed = |parent: &[i32]| {
+        let octets = [&[0x7fff_ff00, 7], parent, &[0, 0]].concat();
+        let octets: Vec<u8> = octets.iter().flat_map(|number| number.to_le_bytes()).collect();
+        let fits = |limit: &usize| {
+            let mut decoder = Decoder::new(&octets, Endian::Little).with_decoded_limit(*limit);
+            Option::<Shared<Member>>::decode(&mut decoder).is_ok()
+        };
+        (0..10_000).find(fits).unwrap()
+    };
+    let (circle, null) = (needed(&[-1, -12]), needed(&[0]));
+    assert!(
+        circle >= null + size_of::<Slot>() + 64,
+        "{circle} and {null} octets"
+    );
 }
 
 #[test]
