@@ -533,7 +533,7 @@ fn a_graph_is_closed_with_one_of_its_values() {
     ValueGraph::default().close(&kept);
 }
 
-/// What a reference that closes a circle takes counts, besides the value.
+/// Slot and link of a reference that closes a circle count, besides the value.
 #[test]
 fn references_that_close_circles_count_as_memory() {
     let needed = |parent: &[i32]| {
