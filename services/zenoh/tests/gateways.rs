@@ -1,14 +1,12 @@
 //! Gateways over Zenoh on the loopback interface: a router, its disappearance, loops, priorities, hostile
 //! messages.
 
-use std::net::TcpListener;
-
 use punctual::{Orb, Priority};
 use punctual_events::{
     ChannelStatistics, EventChannel, EventType, Filter, Gateway, GatewayStatistics, Overflow,
     rtec::rtec_event_comm::Event, wire::punctual_events::InspectionRef,
 };
-use punctual_fixtures::{LONG, eventually};
+use punctual_fixtures::{LONG, eventually, free_port};
 use punctual_zenoh::{Link, Receiving, Settings, to_zenoh};
 use zenoh::{Config, Session, Wait};
 
@@ -37,14 +35,6 @@ fn router(port: u16) -> Session {
     zenoh::open(config("router", ("listen/endpoints", port)))
         .wait()
         .unwrap()
-}
-
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port()
 }
 
 fn client(port: u16) -> Config {

@@ -1,11 +1,6 @@
 //! Naming services of other ORBs, and what any naming service answers to the same calls.
 
-use std::{
-    net::{TcpListener, TcpStream},
-    path::Path,
-    process::Command,
-    time::Duration,
-};
+use std::{net::TcpStream, path::Path, process::Command, time::Duration};
 
 use punctual::{Interface, ObjectRef, naming::Name};
 use punctual_fixtures::{Missing, skip, waiting::holds_within};
@@ -56,15 +51,6 @@ fn which(program: &str) -> Option<()> {
     std::env::split_paths(&path)
         .find(|folder| folder.join(program).exists())
         .map(drop)
-}
-
-/// A port of 127.0.0.1 that is free at the moment.
-///
-/// # Panics
-/// If there is none.
-pub fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("it is bound").port()
 }
 
 /// A name as the generated code has it.

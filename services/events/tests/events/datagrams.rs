@@ -6,7 +6,7 @@ use std::{
 };
 
 use punctual_events::{DatagramLimits, Datagrams, EventChannel, Filter, Overflow};
-use punctual_fixtures::{LONG, eventually};
+use punctual_fixtures::{LONG, eventually, free_port};
 
 use crate::{
     TRACK,
@@ -193,13 +193,7 @@ fn what_the_network_delivers_twice_is_recognised_unless_its_senders_are_foreign(
 
 #[test]
 fn a_multicast_group_of_three_channels_delivers_once_and_does_not_loop() {
-    // A port that is free now.
-    let port = UdpSocket::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
-    let group = SocketAddrV4::new(Ipv4Addr::new(239, 255, 77, 1), port);
+    let group = SocketAddrV4::new(Ipv4Addr::new(239, 255, 77, 1), free_port());
     let join = || Datagrams::multicast(group, Ipv4Addr::LOCALHOST, 0);
     if let Err(error) = join() {
         return punctual_fixtures::skip(

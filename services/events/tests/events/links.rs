@@ -14,7 +14,7 @@ use std::{
 
 use punctual::{Endpoint, Orb, Priority};
 use punctual_events::{Acknowledged, ChannelLimits, ConsumerTolerance, EventChannel, Filter, Overflow};
-use punctual_fixtures::{Finally, LONG, eventually};
+use punctual_fixtures::{Finally, LONG, eventually, free_port};
 
 use crate::{
     ALARM, TRACK,
@@ -100,18 +100,11 @@ fn channel() -> EventChannel {
 
 /// An ORB that is reached over a link.
 fn behind_link() -> (Orb, Link) {
-    loop {
-        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let port = free.local_addr().unwrap().port();
-        drop(free);
-        let link = Link::to(port);
-        let endpoint = Endpoint::new(format!("iiop://127.0.0.1:{port}"));
-        let endpoint = endpoint.published_as(format!("iiop://127.0.0.1:{}", link.port));
-        // Another process may have taken the port meanwhile.
-        if let Ok(orb) = Orb::builder().listen(endpoint).build() {
-            return (orb, link);
-        }
-    }
+    let port = free_port();
+    let link = Link::to(port);
+    let endpoint = Endpoint::new(format!("iiop://127.0.0.1:{port}"));
+    let endpoint = endpoint.published_as(format!("iiop://127.0.0.1:{}", link.port));
+    (Orb::builder().listen(endpoint).build().unwrap(), link)
 }
 
 /// A channel that is reached over a link, and its ORB.

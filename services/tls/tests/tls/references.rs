@@ -6,6 +6,7 @@ use punctual::{
 };
 use punctual_fixtures::{
     conformance::ProbeRef,
+    free_port,
     server::{Server, Setup, client},
 };
 use punctual_tls::{ClientCertificates, Tls, TlsSettings, Use};
@@ -259,13 +260,9 @@ fn a_client_that_requires_tls_does_not_fall_back() {
     let (server, _) = server_at(&root.certified("server"), &[PLAIN, SECURED]);
     let mut ior = ior_from_string(&server.probe.to_ior()).unwrap();
     let port = secured_ports(&server.probe)[0].to_le_bytes();
-    let closed = std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
     let data = &mut ior.profiles[0].data;
     let at = data.windows(2).rposition(|pair| pair == port).unwrap();
+    let closed = free_port();
     data[at..at + 2].copy_from_slice(&closed.to_le_bytes());
     let text = punctual::ior_to_string(&ior);
 

@@ -4,10 +4,10 @@
 use std::{collections::BTreeMap, thread};
 
 use punctual::{Interface, ObjectRef, Orb};
-use punctual_fixtures::Folder;
+use punctual_fixtures::{Folder, free_port};
 use punctual_interop::{
     jacorb::JacOrb,
-    naming::{NameServer, answers, free_port, wire},
+    naming::{NameServer, answers, wire},
     omniorbpy::OmniOrbPy,
 };
 use punctual_naming::{NamingContext, NamingError, NamingService, idl::cos_naming::NamingContextExtRef};

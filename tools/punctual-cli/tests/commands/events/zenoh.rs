@@ -2,12 +2,11 @@
 
 use std::{
     io::{BufRead, BufReader},
-    net::TcpListener,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
 
-use punctual_fixtures::{Missing, eventually, skip};
+use punctual_fixtures::{Missing, eventually, free_port, skip};
 
 const PAGE: &str = include_str!("../../../../../docs/events.md");
 const BEFORE: &str = "<!-- run by tools/punctual-cli/tests/commands/events/zenoh.rs -->\n\n```sh\n";
@@ -28,8 +27,7 @@ fn the_documented_commands_connect_two_channels_over_zenoh() {
     let (commands, _) = rest.split_once("```").expect("their end");
     let mut commands = commands.to_owned();
     for port in ["2830", "2831", "7447"] {
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
-        commands = commands.replace(port, &free.local_addr().unwrap().port().to_string());
+        commands = commands.replace(port, &free_port().to_string());
     }
     let mut started = Vec::new();
     for command in commands.lines() {
