@@ -61,9 +61,10 @@ fn a_reply_longer_than_the_stated_results_is_reported() {
 fn results_of_generated_servants_are_printed_as_json() {
     let (server, idl) = (Server::start(), conformance());
     let probe = server.probe.to_ior();
-    let rows: [(&[&str], &str); 8] = [
+    let rows: [(&[&str], &str); 9] = [
         (&["twice", "21"], "42"),
         (&["twice", "-21"], "-42"),
+        (&["twice", "-0x15"], "-42"),
         (&["twice", "0x15"], "42"),
         (&["greet", "Ada Lovelace"], "\"Hello, Ada Lovelace\""),
         (&["invert", "TRUE"], "false"),
