@@ -13,5 +13,5 @@ mod terms;
 pub use edit::edited;
 pub use error::FileError;
 pub use key::{Key, Problem, distinct};
-pub use read::{parse, read};
+pub use read::{line_of, parse, read, read_with};
 pub use span::{BadSpan, Span};

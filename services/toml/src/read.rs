@@ -21,12 +21,28 @@ pub fn read<T: DeserializeOwned>(
     file: impl AsRef<Path>,
     check: impl FnOnce(&T) -> Result<(), Problem>,
 ) -> Result<T, FileError> {
+    read_with(file, |name, text| parse(name, text, check))
+}
+
+/// Reads a file, and parses its text with a function that is given the file's name and the text.
+///
+/// # Errors
+/// [`FileError`].
+pub fn read_with<T>(
+    file: impl AsRef<Path>,
+    parse: impl FnOnce(&str, &str) -> Result<T, FileError>,
+) -> Result<T, FileError> {
     let file = file.as_ref();
     let name = file.display().to_string();
     match fs::read_to_string(file) {
-        Ok(text) => parse(&name, &text, check),
+        Ok(text) => parse(&name, &text),
         Err(source) => Err(FileError::Read { file: name, source }),
     }
+}
+
+/// Returns the line, from 1, of a key's value in a text that has been parsed.
+pub fn line_of(text: &str, key: &Key) -> usize {
+    text[..offset_of(text, key)].matches('\n').count() + 1
 }
 
 /// Parses and checks a text; `file` is its name in errors.
