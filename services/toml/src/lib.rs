@@ -3,6 +3,7 @@
 
 mod edit;
 mod error;
+mod faults;
 mod key;
 pub mod optional_priority;
 pub mod priority;
