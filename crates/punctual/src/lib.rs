@@ -332,9 +332,9 @@ pub mod rt {
 
 /// Includes the Rust code that `punctual_build::compile("idl/NAME.idl")` generated in the build script.
 ///
-/// `NAME` is the file's name without folder and `.idl`. Does not compile in a package whose build script has not
-/// compiled that file into `OUT_DIR`; the message names those that it has compiled. For the same reason this
-/// example is not compiled; the programs in `examples` use the macro.
+/// `NAME` is the file's name without folder and `.idl`. Does not compile in a package whose build script has
+/// not compiled that file into `OUT_DIR`; the message names those that it has compiled. For the same reason
+/// this example is not compiled; the programs in `examples` use the macro.
 ///
 /// ```ignore
 /// punctual::include_idl!("track");

@@ -466,7 +466,10 @@ mod tests {
         );
         let other = Detail::address("iiop", "radar:1").which_sent(b"HTTP/1.1 400 Bad Request\r\n");
         let other = other.in_operation("move").to_string();
-        assert_eq!(other, "at iiop://radar:1, which sent `HTTP/1.1 400 Bad` in `move`");
+        assert_eq!(
+            other,
+            "at iiop://radar:1, which sent `HTTP/1.1 400 Bad` in `move`"
+        );
         assert_eq!(refused.silent().which_sent(b"x"), refused);
         let none = Detail::priorities(priority(7), []).to_string();
         assert!(none.ends_with("offers none"), "{none}");

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use punctual::{
-    Endpoint, Orb, Poa, PoaBuilder, Priority, QueueLimits, SchedulingClass, Skeleton, ThreadPool, ThreadPoolBuilder,
+    Endpoint, Orb, Poa, PoaBuilder, Priority, QueueLimits, SchedulingClass, Skeleton, ThreadPool,
+    ThreadPoolBuilder,
 };
 
 use punctual_toml::Key;

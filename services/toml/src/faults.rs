@@ -63,7 +63,7 @@ struct Search<'s> {
     left_out: &'s mut Vec<(Range<usize>, String)>,
 }
 
-/// What a search has found.
+/// Result of a search.
 #[derive(Eq, PartialEq)]
 enum Found {
     Nothing,

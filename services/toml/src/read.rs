@@ -48,7 +48,8 @@ pub fn line_of(text: &str, key: &Key) -> usize {
 
 /// Parses and checks a text; `file` is its name in errors.
 ///
-/// All keys that are unknown, missing or have a wrong type are reported at once; `check` runs if there are none.
+/// All keys that are unknown, missing or have a wrong type are reported at once; `check` runs if there are
+/// none.
 ///
 /// # Errors
 /// [`FileError::Invalid`], [`FileError::Several`].

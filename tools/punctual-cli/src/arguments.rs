@@ -57,7 +57,7 @@ pub fn priority(text: &str) -> Result<punctual::Priority, String> {
     priority.ok_or_else(|| "expected a CORBA priority from 0 to 32767".to_owned())
 }
 
-/// What no argument of a process contains: in front of one that is a value, although it begins as an option.
+/// A character that no argument of a process contains: in front of a value that begins as an option.
 const IS_VALUE: char = '\0';
 
 /// Marks the negative numbers among the arguments of `punctual call` as values: clap takes `-2e-3` and
@@ -105,10 +105,22 @@ mod tests {
     #[test]
     fn negative_numbers_of_calls_are_values_and_nothing_else_is() {
         for (line, expected) in [
-            ("punctual call IOR:0 move -5 -2e-3", "punctual call IOR:0 move #-5 #-2e-3"),
-            ("punctual call IOR:0 move -0xff -.5", "punctual call IOR:0 move #-0xff #-.5"),
-            ("punctual call IOR:0 move 1 --timeout -5", "punctual call IOR:0 move 1 --timeout -5"),
-            ("punctual call IOR:0 move -I dir -1", "punctual call IOR:0 move -I dir #-1"),
+            (
+                "punctual call IOR:0 move -5 -2e-3",
+                "punctual call IOR:0 move #-5 #-2e-3",
+            ),
+            (
+                "punctual call IOR:0 move -0xff -.5",
+                "punctual call IOR:0 move #-0xff #-.5",
+            ),
+            (
+                "punctual call IOR:0 move 1 --timeout -5",
+                "punctual call IOR:0 move 1 --timeout -5",
+            ),
+            (
+                "punctual call IOR:0 move -I dir -1",
+                "punctual call IOR:0 move -I dir #-1",
+            ),
             ("punctual call IOR:0 move -- -5", "punctual call IOR:0 move -- -5"),
             ("punctual events send -5", "punctual events send -5"),
         ] {

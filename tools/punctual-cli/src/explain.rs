@@ -19,7 +19,11 @@ pub struct Options {
 
 /// Runs the command.
 pub fn run(options: &Options) -> ExitCode {
-    let codes: Vec<String> = options.code.iter().map(|code| code.to_ascii_uppercase()).collect();
+    let codes: Vec<String> = options
+        .code
+        .iter()
+        .map(|code| code.to_ascii_uppercase())
+        .collect();
     if codes.first().is_some_and(|code| code.starts_with("IDL")) {
         return of_idl(&codes);
     }
@@ -47,7 +51,9 @@ pub fn run(options: &Options) -> ExitCode {
              IDL0044; `punctual explain` lists all minor codes"
                 .to_owned()
         });
-        complain(&format_args!("`{asked}` is none of the minor codes that Punctual raises; {help}"));
+        complain(&format_args!(
+            "`{asked}` is none of the minor codes that Punctual raises; {help}"
+        ));
         return ExitCode::from(2);
     }
     ExitCode::SUCCESS

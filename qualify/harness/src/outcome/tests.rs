@@ -174,7 +174,8 @@ fn the_verdict_is_one_line_with_the_failed_claims() {
     assert_eq!(
         outcome.verdict().to_string(),
         "demo: NOT REAL-TIME: 1 of 4 claims hold; not: p50 (measured 1.25, limit 1.15), \
-         wait (measured 6.5 µs, limit 5 µs), order (measured low, limit high); to run it in real time: sudo setcap …"
+         wait (measured 6.5 µs, limit 5 µs), \
+         order (measured low, limit high); to run it in real time: sudo setcap …"
     );
 }
 

@@ -233,14 +233,23 @@ threads = 1
 listen = ['uiop:///nowhere/tracks']
 ";
     let schedule = Schedule::parse("valve.toml", text).unwrap();
-    let error = schedule.orb_builder("localhost").unwrap().lock_memory(false).build();
+    let error = schedule
+        .orb_builder("localhost")
+        .unwrap()
+        .lock_memory(false)
+        .build();
     let error = error.err().unwrap().to_string();
     let expected = "cannot listen at iiop://192.0.2.1:28009 (stated at valve.toml:4): ";
     assert!(error.starts_with(expected), "{error}");
-    let error = ServerScheduler::new(&orb(), &schedule, "localhost").err().unwrap();
+    let error = ServerScheduler::new(&orb(), &schedule, "localhost")
+        .err()
+        .unwrap();
     let error = error.to_string();
     let expected = "uiop:///nowhere/tracks (stated at valve.toml:10): the directory";
-    assert!(error.starts_with("pool `tracks`: ") && error.contains(expected), "{error}");
+    assert!(
+        error.starts_with("pool `tracks`: ") && error.contains(expected),
+        "{error}"
+    );
 }
 
 #[test]

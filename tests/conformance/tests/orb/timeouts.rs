@@ -208,7 +208,10 @@ fn a_timeout_names_the_address_the_operation_and_its_length() {
         for error in [hasty.twice(1), hasty.twice_async(1).wait()] {
             let text = error.unwrap_err().to_string();
             let (_, rest) = text.split_once(&expected).expect(&text);
-            assert!(rest == ")" || rest.starts_with(": the peer accepted"), "{mode:?}: {text}");
+            assert!(
+                rest == ")" || rest.starts_with(": the peer accepted"),
+                "{mode:?}: {text}"
+            );
         }
     }
 }

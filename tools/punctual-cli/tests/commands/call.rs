@@ -77,11 +77,16 @@ fn a_socket_that_this_user_may_not_reach_is_named_with_the_permissions_it_needs(
         false => Command::new(env!("CARGO_BIN_EXE_punctual")),
     };
     let url = socket.display().to_string().replace('/', "%2f");
-    let ended = call.args(["call", &format!("corbaloc:uiop:{url}/X"), "_non_existent"]).output();
+    let ended = call
+        .args(["call", &format!("corbaloc:uiop:{url}/X"), "_non_existent"])
+        .output();
     permit(0o700);
     let said = String::from_utf8(ended.unwrap().stderr).unwrap();
     let expected = format!("(at uiop://{})", socket.display());
-    assert!(said.contains("minor Punctual 153") && said.contains(&expected), "{said}");
+    assert!(
+        said.contains("minor Punctual 153") && said.contains(&expected),
+        "{said}"
+    );
     assert!(said.contains("the right to write to its file (w)"), "{said}");
 }
 

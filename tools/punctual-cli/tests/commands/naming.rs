@@ -177,8 +177,16 @@ fn errors_name_the_component_and_have_their_exit_code() {
         ),
         (&["unbind", "x"], 1, "the context has no `x` (component 1 of 1)"),
         (&["create", "radar"], 1, "`radar` is bound already"),
-        (&["bind", "radar", here], 1, "`punctual naming bind --replace` replaces"),
-        (&["bind", "radar", here, "--replace"], 1, "unbind it first, or use `--context`"),
+        (
+            &["bind", "radar", here],
+            1,
+            "`punctual naming bind --replace` replaces",
+        ),
+        (
+            &["bind", "radar", here, "--replace"],
+            1,
+            "unbind it first, or use `--context`",
+        ),
         (&["destroy", "x"], 1, "is not found"),
         (&["create", "x"], 1, "(`--contexts`)"),
         (&["resolve", "radar/"], 2, "a component of a name is missing"),

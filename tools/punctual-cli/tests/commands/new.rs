@@ -94,7 +94,11 @@ fn a_wrong_name_is_answered_with_those_that_exist(package: &Path) {
     let library = package.join("src/lib.rs");
     let text = fs::read_to_string(&library).unwrap();
     assert!(text.contains("include_idl!(\"valve_control\")"), "{text}");
-    fs::write(&library, text.replace("include_idl!(\"valve_control\")", "include_idl!(\"vlave\")")).unwrap();
+    fs::write(
+        &library,
+        text.replace("include_idl!(\"valve_control\")", "include_idl!(\"vlave\")"),
+    )
+    .unwrap();
     let build = cargo(package)
         .args(["build", "--lib", "--offline", "--quiet"])
         .output()

@@ -491,7 +491,10 @@ fn who_cannot_be_reached_is_said_why() {
 #[test]
 fn servers_of_other_protocols_are_named_with_what_they_send() {
     for (sent, expected) in [
-        (&b"HTTP/1.1 400 Bad Request\r\n"[..], "which sent `HTTP/1.1 400 Bad` in `twice`)"),
+        (
+            &b"HTTP/1.1 400 Bad Request\r\n"[..],
+            "which sent `HTTP/1.1 400 Bad` in `twice`)",
+        ),
         (b"\x05\0", "which sent `\\x05\\x00` in `twice`)"),
     ] {
         playing(
@@ -504,7 +507,10 @@ fn servers_of_other_protocols_are_named_with_what_they_send() {
                 let error = probe.twice(21).unwrap_err();
                 assert_eq!(error.minor, Minor::PEER_SPEAKS_NO_GIOP);
                 let text = error.to_string();
-                assert!(text.contains("(at iiop://127.0.0.1:") && text.ends_with(expected), "{text}");
+                assert!(
+                    text.contains("(at iiop://127.0.0.1:") && text.ends_with(expected),
+                    "{text}"
+                );
             },
         );
     }
@@ -531,9 +537,15 @@ fn a_server_that_says_nothing_is_told_from_one_that_is_late() {
             };
             assert_eq!(probe.twice(21), Ok(42));
             let second = late(50);
-            assert!(second.contains("in `twice` after 50ms)") && !second.contains(silent), "{second}");
+            assert!(
+                second.contains("in `twice` after 50ms)") && !second.contains(silent),
+                "{second}"
+            );
             let third = late(60);
-            assert!(third.contains(&format!("in `twice` after 60ms: {silent}")), "{third}");
+            assert!(
+                third.contains(&format!("in `twice` after 60ms: {silent}")),
+                "{third}"
+            );
         },
     );
 }
