@@ -523,7 +523,7 @@ fn a_server_that_says_nothing_is_told_from_one_that_is_late() {
         2,
         |listener| {
             let mut peer = listener.accept();
-            answer(&mut peer, |dialect, id| forty_two(dialect, id));
+            answer(&mut peer, forty_two);
             peer.receive().expect("the second request");
             let mut other = listener.accept();
             assert_eq!(other.receive().expect("the third").request().operation, *b"twice");
