@@ -66,7 +66,7 @@ impl Endpoint {
     /// use punctual_orb::{Endpoint, Orb};
     ///
     /// let stated = Endpoint::new("localhost:2809").stated_at("radar.toml:3");
-    /// let error = Orb::builder().listen(stated).build().unwrap_err();
+    /// let error = Orb::builder().listen(stated).build().err().expect("it has no scheme");
     /// assert!(error.to_string().ends_with("(stated at radar.toml:3)"));
     /// ```
     #[must_use]
