@@ -3,6 +3,7 @@
 use std::{
     env, fs,
     net::TcpStream,
+    os::unix::{fs::PermissionsExt, net::UnixListener},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     thread,
@@ -14,7 +15,7 @@ use punctual::{
     dynamic::{DynamicServant, RequestError, Upcall},
 };
 use punctual_fixtures::{
-    Missing, eventually,
+    Folder, Missing, eventually,
     peer::port_to_tell,
     repository::{InterfaceDef, OperationDef},
     server::Server,
@@ -57,13 +58,46 @@ fn a_reply_longer_than_the_stated_results_is_reported() {
     );
 }
 
+/// Root needs the right to pass through any folder, which the process gives up here.
+#[test]
+fn a_socket_that_this_user_may_not_reach_is_named_with_the_permissions_it_needs() {
+    let folder = Folder::new("forbidden");
+    let socket = folder.join("socket");
+    let _listener = UnixListener::bind(&socket).unwrap();
+    let permit = |mode| fs::set_permissions(&*folder, fs::Permissions::from_mode(mode)).unwrap();
+    permit(0o000);
+    let lacks = ["--bounding-set", "-dac_override,-dac_read_search"];
+    let is_root = Command::new("setpriv").args(lacks).arg("true").status();
+    let mut call = match is_root.is_ok_and(|status| status.success()) {
+        true => {
+            let mut call = Command::new("setpriv");
+            call.args(lacks).arg(env!("CARGO_BIN_EXE_punctual"));
+            call
+        }
+        false => Command::new(env!("CARGO_BIN_EXE_punctual")),
+    };
+    let url = socket.display().to_string().replace('/', "%2f");
+    let ended = call
+        .args(["call", &format!("corbaloc:uiop:{url}/X"), "_non_existent"])
+        .output();
+    permit(0o700);
+    let said = String::from_utf8(ended.unwrap().stderr).unwrap();
+    let expected = format!("(at uiop://{})", socket.display());
+    assert!(
+        said.contains("minor Punctual 153") && said.contains(&expected),
+        "{said}"
+    );
+    assert!(said.contains("the right to write to its file (w)"), "{said}");
+}
+
 #[test]
 fn results_of_generated_servants_are_printed_as_json() {
     let (server, idl) = (Server::start(), conformance());
     let probe = server.probe.to_ior();
-    let rows: [(&[&str], &str); 8] = [
+    let rows: [(&[&str], &str); 9] = [
         (&["twice", "21"], "42"),
         (&["twice", "-21"], "-42"),
+        (&["twice", "-0x15"], "-42"),
         (&["twice", "0x15"], "42"),
         (&["greet", "Ada Lovelace"], "\"Hello, Ada Lovelace\""),
         (&["invert", "TRUE"], "false"),

@@ -17,6 +17,7 @@ type Failure = (Kind, Minor);
 
 const LOST: Failure = (Kind::CommFailure, Minor::CONNECTION_LOST);
 const MALFORMED: Failure = (Kind::CommFailure, Minor::REPLY_MALFORMED);
+const OTHER_PROTOCOL: Failure = (Kind::CommFailure, Minor::PEER_SPEAKS_NO_GIOP);
 const TOO_LARGE: Failure = (Kind::ImpLimit, Minor::REPLY_TOO_LARGE);
 
 const ROWS: &[Row] = &[
@@ -35,7 +36,9 @@ const ROWS: &[Row] = &[
         COMMON.message(LOCATE_REPLY, |message| message.u32(id).u32(1))
     }),
     ("a request", MALFORMED, |due| due[0].octets.clone()),
-    ("garbage", MALFORMED, |_| b"HTTP/1.1 400 Bad Request".to_vec()),
+    ("garbage", OTHER_PROTOCOL, |_| {
+        b"HTTP/1.1 400 Bad Request".to_vec()
+    }),
     ("a reply of 4 GiB", TOO_LARGE, |_| {
         COMMON.header(1, false, u32::MAX).finish()
     }),
