@@ -8,7 +8,7 @@ use std::fmt;
 pub use not_generated::not_generated;
 pub use queries::Declared;
 
-pub use crate::quad::Binary128;
+pub use crate::binary128::Binary128;
 use crate::source::{SourceFile, Span};
 
 /// A whole specification: the compiled files and everything they include, resolved and checked.

@@ -1,5 +1,6 @@
 //! `punctual call`: calls an operation of any object, without generated code.
 
+mod binary128;
 mod conversion;
 pub mod from_idl;
 mod from_repository;
@@ -8,7 +9,6 @@ mod literal;
 mod named;
 mod operation;
 pub mod printed;
-mod quad;
 mod types;
 
 use std::{
