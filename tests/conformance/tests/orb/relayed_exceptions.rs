@@ -1,12 +1,12 @@
 //! Servants that pass on the exception of a call of their own: what their clients receive.
 
 use punctual::{
-    Completion, Limits, Minor, ObjectRef, Orb, Priority, PriorityModel, SystemException,
-    SystemExceptionKind as Kind,
+    Completion, Limits, Minor, ObjectRef, Orb, Priority, SystemException, SystemExceptionKind as Kind,
     any::{Any, Kind as TypeKind, TypeCode},
     dynamic::{DynamicServant, RequestError, Upcall},
 };
 use punctual_fixtures::{
+    client_propagated,
     conformance::ProbeRef,
     peer::{NOBODY, Peer},
     priorities::{HIGH, LOW},
@@ -81,9 +81,7 @@ fn the_text_names_the_server_that_raised_it() {
 fn the_text_names_the_lane_that_raised_it() {
     let setup = Setup {
         pool: |pool| pool.lane(priority(LOW), 1).lane(priority(HIGH), 1),
-        model: Some(PriorityModel::ClientPropagated {
-            default: priority(LOW),
-        }),
+        model: Some(client_propagated(priority(LOW))),
         ..Setup::default()
     };
     let (server, client) = (setup.start(), ordinary_client());

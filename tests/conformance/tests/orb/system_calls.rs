@@ -5,7 +5,9 @@ use punctual::{
     ProtocolProperties, QueueLimits, SchedulingClass,
 };
 use punctual_fixtures::{
+    client_propagated,
     conformance::ProbeRef,
+    real_time::{ordinary, ordinary_client},
     realtime_or_skip,
     server::{self, Server, Setup},
     skip_error,
@@ -77,18 +79,12 @@ fn a_coarse_deadline_costs_nothing() {
 #[test]
 fn nor_do_policies() {
     let setup = Setup {
-        model: Some(PriorityModel::ClientPropagated {
-            default: Priority::MIN,
-        }),
+        model: Some(client_propagated(Priority::MIN)),
         pool: |pool| pool.default_priority(Priority::MAX),
         ..Setup::default()
     };
     let server = setup.start();
-    let client = Orb::builder()
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
-        .build()
-        .unwrap();
+    let client = ordinary_client();
     client.current().set_priority(Priority::MIN).unwrap();
     let policies = PolicyOverrides::new()
         .priority_bands([PriorityBand::new(Priority::MIN, Priority::MAX)])
@@ -108,18 +104,12 @@ fn nor_do_policies() {
 #[test]
 fn nor_does_a_priority_that_selects_a_lane() {
     let setup = Setup {
-        model: Some(PriorityModel::ClientPropagated {
-            default: Priority::MIN,
-        }),
+        model: Some(client_propagated(Priority::MIN)),
         pool: |pool| pool.lane(Priority::MIN, 1).lane(Priority::MAX, 1),
         ..Setup::default()
     };
     let server = setup.start();
-    let client = Orb::builder()
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
-        .build()
-        .unwrap();
+    let client = ordinary_client();
     client.current().set_priority(Priority::MAX).unwrap();
     assert_within_budget("lanes", &server.reference_for(&client));
     let [low, high] = [0, 1].map(|lane| server.pool.statistics()[lane].1.requests);
@@ -131,9 +121,7 @@ fn nor_does_a_priority_that_selects_a_lane() {
 #[test]
 fn a_lane_that_may_borrow_pays_one_for_each_lane_below() {
     let setup = Setup {
-        model: Some(PriorityModel::ClientPropagated {
-            default: Priority::MIN,
-        }),
+        model: Some(client_propagated(Priority::MIN)),
         pool: |pool| {
             pool.lane(Priority::MIN, 1)
                 .lane(Priority::MAX, 1)
@@ -142,11 +130,7 @@ fn a_lane_that_may_borrow_pays_one_for_each_lane_below() {
         ..Setup::default()
     };
     let server = setup.start();
-    let client = Orb::builder()
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
-        .build()
-        .unwrap();
+    let client = ordinary_client();
     client.current().set_priority(Priority::MAX).unwrap();
     let probe = server.reference_for(&client);
     match count(&probe) {
@@ -181,9 +165,7 @@ fn with_buffering_two_threads_share_the_work() {
 #[test]
 fn borrowing_adds_nothing_to_that_while_it_is_not_needed() {
     let setup = Setup {
-        model: Some(PriorityModel::ClientPropagated {
-            default: Priority::MIN,
-        }),
+        model: Some(client_propagated(Priority::MIN)),
         pool: |pool| {
             pool.lane(Priority::MIN, 1)
                 .lane(Priority::MAX, 1)
@@ -200,11 +182,7 @@ fn borrowing_adds_nothing_to_that_while_it_is_not_needed() {
 
 /// The reading thread waits, reads and wakes; the serving one sleeps and writes.
 fn assert_two_share_the_work(server: &Server) {
-    let client = Orb::builder()
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
-        .build()
-        .unwrap();
+    let client = ordinary_client();
     client.current().set_priority(Priority::MAX).unwrap();
     let probe = server.reference_for(&client);
     let serving = probe.thread().unwrap();
@@ -268,11 +246,9 @@ fn calls_inside_one_orb_cost_none() {
 
 /// A server that listens at `endpoint`, with an ordinary thread.
 fn server_at(endpoint: &str, protocols: ProtocolPolicy) -> Server {
-    let orb = Orb::builder()
+    let orb = ordinary()
         .listen(endpoint)
         .server_protocols(protocols)
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
         .build()
         .unwrap();
     let low = Priority::MIN;
@@ -282,7 +258,7 @@ fn server_at(endpoint: &str, protocols: ProtocolPolicy) -> Server {
         .lane(Priority::MAX, 1)
         .build()
         .unwrap();
-    let model = PriorityModel::ClientPropagated { default: low };
+    let model = client_propagated(low);
     let poa = orb
         .root_poa()
         .child("probes")
@@ -294,12 +270,7 @@ fn server_at(endpoint: &str, protocols: ProtocolPolicy) -> Server {
 }
 
 fn client_with(protocols: ProtocolPolicy) -> Orb {
-    let client = Orb::builder()
-        .client_protocols(protocols)
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
-        .build()
-        .unwrap();
+    let client = ordinary().client_protocols(protocols).build().unwrap();
     client.current().set_priority(Priority::MAX).unwrap();
     client
 }

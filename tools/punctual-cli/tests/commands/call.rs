@@ -9,12 +9,12 @@ use std::{
 };
 
 use punctual::{
-    ObjectRef, Orb, Poa, Priority, PriorityModel, SystemException, ThreadPool,
+    ObjectRef, Orb, Poa, Priority, SystemException, ThreadPool,
     any::{Any, Kind, TypeCode, Value, ValueModifier},
     dynamic::{DynamicServant, RequestError, Upcall},
 };
 use punctual_fixtures::{
-    Missing, eventually,
+    Missing, client_propagated, eventually,
     peer::port_to_tell,
     repository::{InterfaceDef, OperationDef},
     server::Server,
@@ -706,7 +706,7 @@ fn without_a_lane_for_its_priority_the_option_is_named() {
     let orb = Orb::builder().lock_memory(false).build().unwrap();
     let priority = Priority::new(5000).unwrap();
     let pool = orb.threadpool().lane(priority, 1).build().unwrap();
-    let model = PriorityModel::ClientPropagated { default: priority };
+    let model = client_propagated(priority);
     let poa = orb
         .root_poa()
         .child("lanes")

@@ -1,8 +1,9 @@
 //! Real-time parts of references and requests that make no sense: an error to the sender, and nothing
 //! else changes.
 
-use punctual::{Completion, Minor, Orb, Priority, PriorityModel, SystemExceptionKind as Kind};
+use punctual::{Completion, Minor, Orb, Priority, SystemExceptionKind as Kind};
 use punctual_fixtures::{
+    client_propagated,
     conformance::ProbeRef,
     peer::Peer,
     priorities::{HIGH, LOW},
@@ -101,9 +102,7 @@ fn references_with_malformed_policies_or_endpoints_lead_to_the_object_or_to_an_e
 #[test]
 fn requests_with_malformed_priorities_are_answered_as_such() {
     let setup = Setup {
-        model: Some(PriorityModel::ClientPropagated {
-            default: priority(LOW),
-        }),
+        model: Some(client_propagated(priority(LOW))),
         pool: |pool| pool.default_priority(Priority::MAX),
         ..Setup::default()
     };

@@ -7,14 +7,16 @@ use std::{
 };
 
 use punctual::{
-    Completion, LaneWait, Limits, Minor, Orb, OrbError, Priority, PriorityModel, SchedulingClass,
-    SystemException, SystemExceptionKind as Kind,
+    Completion, LaneWait, Limits, Minor, OrbError, Priority, PriorityModel, SchedulingClass, SystemException,
+    SystemExceptionKind as Kind,
     transport::{Layer, Layered, Side, Stream, Tcp, WrappedStream},
 };
 use punctual_fixtures::{
     conformance::ProbeRef,
     priorities::{HIGH, LOW, MIDDLE, native, own_native_priority},
-    priority, realtime_or_skip,
+    priority,
+    real_time::orb_of_class,
+    realtime_or_skip,
     server::{Server, Setup},
 };
 
@@ -157,10 +159,8 @@ fn no_reply_is_read_at_a_lower_priority_than_its_callers() {
         return;
     }
     let witness = Witness::default();
-    let orb = Orb::builder()
+    let orb = orb_of_class(SchedulingClass::Fifo)
         .transport(Layered::new(Tcp, witness.clone()))
-        .scheduling_class(SchedulingClass::Fifo)
-        .lock_memory(false)
         .build()
         .unwrap();
     let pool = orb

@@ -23,6 +23,7 @@ use punctual::{
 use punctual_fixtures::{
     conformance::ProbeRef,
     peer::{Listener, Peer},
+    real_time::orb_of_class,
     recorder::resolve,
     server::{Server, Setup, reference},
     wire::{Dialect, Message},
@@ -48,12 +49,7 @@ impl Client {
     }
 
     fn of_class(class: SchedulingClass, limits: Limits, shape: Shape) -> Self {
-        let orb = Orb::builder()
-            .scheduling_class(class)
-            .lock_memory(false)
-            .limits(limits)
-            .build()
-            .unwrap();
+        let orb = orb_of_class(class).limits(limits).build().unwrap();
         let pool = shape(orb.threadpool()).build().unwrap();
         orb.set_reply_threadpool(&pool).unwrap();
         // Longer than any test: one that fails should not wait forever as well.

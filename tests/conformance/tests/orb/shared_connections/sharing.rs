@@ -3,13 +3,14 @@
 use std::{collections::HashSet, sync::Barrier, thread};
 
 use punctual::{
-    Limits, Orb, PolicyOverrides, Priority, SchedulingClass,
+    Limits, PolicyOverrides, Priority,
     transport::{Layered, Tcp},
 };
 use punctual_fixtures::{
     conformance::ProbeRef,
     eventually,
     protocols::Watch,
+    real_time::ordinary,
     recorder::{CLIENT_PROPAGATED, Recorder, bands, model, policies},
     server::{Server, Setup},
     wire::{COMMON, DIALECTS, REQUEST},
@@ -47,10 +48,8 @@ fn callers_share_one_connection() {
 #[test]
 fn callers_that_connect_at_once_end_up_with_one() {
     let (watch, server) = (Watch::default(), server_with(|pool| pool.threads(CALLERS)));
-    let orb = Orb::builder()
+    let orb = ordinary()
         .transport(Layered::new(Tcp, watch.clone()))
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
         .build()
         .unwrap();
     let pool = orb.threadpool().build().unwrap();

@@ -8,16 +8,18 @@ use punctual::{
     ThreadPoolBuilder, WaitStrategy, ior_to_string,
 };
 use punctual_fixtures::{
+    client_propagated,
     conformance::ProbeRef,
     eventually,
     peer::{Listener, Peer},
+    real_time::ordinary_client,
     realtime_or_skip,
     server::{Server, Setup, reference},
     wire::COMMON,
 };
 use punctual_os::{CpuSet, TaskId, scheduling};
 
-use super::{HIGH, LOW, borrowing::stress, ordinary_client, priority, seen, wait_at_gate, with_lanes};
+use super::{HIGH, LOW, borrowing::stress, priority, seen, wait_at_gate, with_lanes};
 
 const QUEUE: QueueLimits = QueueLimits {
     requests: 4,
@@ -288,9 +290,7 @@ fn the_borrowed_thread_runs_at_the_priority_of_the_queue() {
 fn a_thread_that_serves_while_it_waits_is_lent_as_well() {
     let setup = Setup {
         pool: two_lanes,
-        model: Some(punctual::PriorityModel::ClientPropagated {
-            default: priority(LOW),
-        }),
+        model: Some(client_propagated(priority(LOW))),
         wait_strategy: WaitStrategy::Serving,
         ..Setup::default()
     };

@@ -13,11 +13,13 @@ mod settings;
 
 use std::{fs, thread, time::Duration};
 
-use punctual::{LaneStatistics, Orb, PriorityModel, SchedulingClass, ThreadPoolBuilder};
+use punctual::{LaneStatistics, Orb, SchedulingClass, ThreadPoolBuilder};
 use punctual_fixtures::{
+    client_propagated,
     conformance::ProbeRef,
     priorities::{HIGH, LOW},
     priority,
+    real_time::ordinary_client,
     server::{Server, Setup},
 };
 
@@ -28,9 +30,7 @@ type Shape = fn(ThreadPoolBuilder) -> ThreadPoolBuilder;
 fn with_lanes(pool: Shape, class: SchedulingClass) -> Server {
     let setup = Setup {
         pool,
-        model: Some(PriorityModel::ClientPropagated {
-            default: priority(LOW),
-        }),
+        model: Some(client_propagated(priority(LOW))),
         class,
         ..Setup::default()
     };
@@ -43,15 +43,6 @@ fn plain(pool: Shape) -> Server {
         ..Setup::default()
     };
     setup.start()
-}
-
-/// An ORB whose threads stay in the ordinary class, regardless of the priority of their calls.
-fn ordinary_client() -> Orb {
-    Orb::builder()
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
-        .build()
-        .unwrap()
 }
 
 fn seen(server: &Server, lane: usize) -> LaneStatistics {

@@ -1,6 +1,6 @@
 //! Invalid settings of a pool, and their errors.
 
-use punctual_fixtures::realtime_or_skip;
+use punctual_fixtures::{client_propagated, real_time::ordinary_client, realtime_or_skip};
 use std::{process::Command, time::Duration};
 
 use punctual::{
@@ -9,7 +9,7 @@ use punctual::{
 };
 use punctual_os::{CpuSet, Scheduling, SchedulingClass, TaskId, affinity, scheduling};
 
-use super::{HIGH, LOW, Shape, ordinary_client, priority, with_lanes};
+use super::{HIGH, LOW, Shape, priority, with_lanes};
 
 #[test]
 fn contradictions_are_named() {
@@ -186,9 +186,7 @@ fn a_default_priority_that_nobody_set_is_reported() {
 #[ignore = "started by other tests"]
 fn pools_without_lanes() {
     let orb = ordinary_client();
-    let model = PriorityModel::ClientPropagated {
-        default: priority(HIGH),
-    };
+    let model = client_propagated(priority(HIGH));
     let build = |name: &str, shape: Shape, model: Option<PriorityModel>| {
         let pool = shape(orb.threadpool()).build().unwrap();
         let builder = orb.root_poa().child(name).threadpool(&pool);
