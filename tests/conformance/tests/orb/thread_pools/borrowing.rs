@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use punctual::{LaneSpec, LaneStatistics, SchedulingClass, ThreadPoolBuilder, ior_to_string};
+use punctual::{LaneSpec, LaneStatistics, ThreadPoolBuilder, ior_to_string};
 use punctual_fixtures::{
     conformance::ProbeRef,
     eventually,
@@ -18,20 +18,17 @@ use punctual_fixtures::{
 };
 use punctual_os::{CpuSet, TaskId, scheduling};
 
-use super::{HIGH, LOW, ordinary_client, priority, seen, wait_at_gate, with_lanes};
+use super::{HIGH, LOW, ordinary_client, priority, seen, wait_at_gate, with_lanes, with_real_time_lanes};
 
 const BURST: Duration = Duration::from_millis(50);
 
 #[test]
 fn an_exhausted_lane_borrows_from_below() {
-    let server = with_lanes(
-        |pool| {
-            pool.lane(priority(LOW), 2)
-                .lane(priority(HIGH), 1)
-                .allow_borrowing(true)
-        },
-        SchedulingClass::Other,
-    );
+    let server = with_lanes(|pool| {
+        pool.lane(priority(LOW), 2)
+            .lane(priority(HIGH), 1)
+            .allow_borrowing(true)
+    });
     let client = ordinary_client();
     let probe = server.reference_for(&client);
     thread::scope(|scope| {
@@ -66,14 +63,11 @@ fn an_exhausted_lane_borrows_from_below() {
 
 #[test]
 fn a_low_lane_does_not_borrow_from_above() {
-    let server = with_lanes(
-        |pool| {
-            pool.lane(priority(LOW), 1)
-                .lane(priority(HIGH), 2)
-                .allow_borrowing(true)
-        },
-        SchedulingClass::Other,
-    );
+    let server = with_lanes(|pool| {
+        pool.lane(priority(LOW), 1)
+            .lane(priority(HIGH), 2)
+            .allow_borrowing(true)
+    });
     let client = ordinary_client();
     let probe = server.reference_for(&client);
     thread::scope(|scope| {
@@ -90,10 +84,7 @@ fn a_low_lane_does_not_borrow_from_above() {
 
 #[test]
 fn without_borrowing_a_lane_waits_for_its_own_threads() {
-    let server = with_lanes(
-        |pool| pool.lane(priority(LOW), 1).lane(priority(HIGH), 1),
-        SchedulingClass::Other,
-    );
+    let server = with_lanes(|pool| pool.lane(priority(LOW), 1).lane(priority(HIGH), 1));
     let client = ordinary_client();
     let probe = server.reference_for(&client);
     thread::scope(|scope| {
@@ -109,14 +100,11 @@ fn without_borrowing_a_lane_waits_for_its_own_threads() {
 /// Own dynamic threads come before those of others.
 #[test]
 fn a_lane_grows_before_it_borrows() {
-    let server = with_lanes(
-        |pool| {
-            pool.lane(priority(LOW), 1)
-                .lane_with(LaneSpec::new(priority(HIGH)).dynamic_threads(1))
-                .allow_borrowing(true)
-        },
-        SchedulingClass::Other,
-    );
+    let server = with_lanes(|pool| {
+        pool.lane(priority(LOW), 1)
+            .lane_with(LaneSpec::new(priority(HIGH)).dynamic_threads(1))
+            .allow_borrowing(true)
+    });
     let client = ordinary_client();
     let probe = server.reference_for(&client);
     thread::scope(|scope| {
@@ -138,15 +126,12 @@ fn a_lane_grows_before_it_borrows() {
 /// Five lanes, and everything at once: threads of all lanes end up in the highest, the nested ones included.
 #[test]
 fn lanes_borrow_from_all_below_them() {
-    let server = with_lanes(
-        |pool| {
-            (1..=5)
-                .map(|n| priority(n * 6_000))
-                .fold(pool, |pool, own| pool.lane(own, 1))
-                .allow_borrowing(true)
-        },
-        SchedulingClass::Other,
-    );
+    let server = with_lanes(|pool| {
+        (1..=5)
+            .map(|n| priority(n * 6_000))
+            .fold(pool, |pool, own| pool.lane(own, 1))
+            .allow_borrowing(true)
+    });
     let client = ordinary_client();
     let probe = server.reference_for(&client);
     thread::scope(|scope| {
@@ -169,15 +154,12 @@ fn lanes_borrow_from_all_below_them() {
 
 #[test]
 fn the_borrowed_thread_runs_at_the_priority_of_the_request() {
-    let server = with_lanes(
-        |pool| {
-            pool.lane(priority(LOW), 1)
-                .lane(priority(HIGH), 1)
-                .allow_borrowing(true)
-                .affinity(CpuSet::single(0))
-        },
-        SchedulingClass::Fifo,
-    );
+    let server = with_real_time_lanes(|pool| {
+        pool.lane(priority(LOW), 1)
+            .lane(priority(HIGH), 1)
+            .allow_borrowing(true)
+            .affinity(CpuSet::single(0))
+    });
     if !realtime_or_skip() {
         return;
     }
@@ -213,17 +195,14 @@ fn three_lanes(pool: ThreadPoolBuilder) -> ThreadPoolBuilder {
 
 #[test]
 fn no_request_is_lost_under_load() {
-    let borrowed = stress(&with_lanes(three_lanes, SchedulingClass::Other));
+    let borrowed = stress(&with_lanes(three_lanes));
     assert!(borrowed > 0);
 }
 
 /// Where helpers are preempted by those they help: all threads of the server on one CPU.
 #[test]
 fn nor_is_any_on_one_real_time_cpu() {
-    let server = with_lanes(
-        |pool| three_lanes(pool).affinity(CpuSet::single(0)),
-        SchedulingClass::Fifo,
-    );
+    let server = with_real_time_lanes(|pool| three_lanes(pool).affinity(CpuSet::single(0)));
     if !realtime_or_skip() {
         return;
     }
@@ -282,14 +261,11 @@ pub(super) fn stress(server: &Server) -> u64 {
 /// The lane's own thread has ended by then: the lane is kept open by the one that it has borrowed.
 #[test]
 fn a_shutdown_finishes_what_a_borrowed_thread_serves() {
-    let server = with_lanes(
-        |pool| {
-            pool.lane(priority(LOW), 1)
-                .lane(priority(HIGH), 1)
-                .allow_borrowing(true)
-        },
-        SchedulingClass::Other,
-    );
+    let server = with_lanes(|pool| {
+        pool.lane(priority(LOW), 1)
+            .lane(priority(HIGH), 1)
+            .allow_borrowing(true)
+    });
     let client = ordinary_client();
     let probe = server.reference_for(&client);
     let elsewhere = Listener::open();

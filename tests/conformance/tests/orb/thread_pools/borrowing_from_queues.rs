@@ -4,7 +4,7 @@
 use std::{sync::Mutex, thread, time::Duration};
 
 use punctual::{
-    Completion, LaneSpec, Minor, QueueLimits, SchedulingClass, SystemException, SystemExceptionKind as Kind,
+    Completion, LaneSpec, Minor, QueueLimits, SystemException, SystemExceptionKind as Kind,
     ThreadPoolBuilder, WaitStrategy, ior_to_string,
 };
 use punctual_fixtures::{
@@ -19,7 +19,7 @@ use punctual_fixtures::{
 };
 use punctual_os::{CpuSet, TaskId, scheduling};
 
-use super::{HIGH, LOW, borrowing::stress, priority, seen, wait_at_gate, with_lanes};
+use super::{HIGH, LOW, borrowing::stress, priority, seen, wait_at_gate, with_lanes, with_real_time_lanes};
 
 const QUEUE: QueueLimits = QueueLimits {
     requests: 4,
@@ -78,15 +78,12 @@ impl Held<'_> {
 
 #[test]
 fn what_no_lower_lane_has_a_thread_for_waits_and_what_finds_no_room_is_refused() {
-    let server = with_lanes(
-        |pool| {
-            pool.lane(priority(LOW), 2)
-                .lane(priority(HIGH), 1)
-                .allow_borrowing(true)
-                .request_buffering(QUEUE)
-        },
-        SchedulingClass::Other,
-    );
+    let server = with_lanes(|pool| {
+        pool.lane(priority(LOW), 2)
+            .lane(priority(HIGH), 1)
+            .allow_borrowing(true)
+            .request_buffering(QUEUE)
+    });
     let client = ordinary_client();
     let probe = server.reference_for(&client);
     thread::scope(|scope| {
@@ -137,7 +134,7 @@ fn what_no_lower_lane_has_a_thread_for_waits_and_what_finds_no_room_is_refused()
 /// their order.
 #[test]
 fn the_queue_above_goes_before_the_own_one() {
-    let server = with_lanes(two_lanes, SchedulingClass::Other);
+    let server = with_lanes(two_lanes);
     let client = ordinary_client();
     let probe = server.reference_for(&client);
     thread::scope(|scope| {
@@ -176,7 +173,7 @@ fn the_queue_above_goes_before_the_own_one() {
 
 #[test]
 fn a_low_lane_does_not_take_from_above_its_own() {
-    let server = with_lanes(two_lanes, SchedulingClass::Other);
+    let server = with_lanes(two_lanes);
     let client = ordinary_client();
     let probe = server.reference_for(&client);
     thread::scope(|scope| {
@@ -199,15 +196,12 @@ fn a_low_lane_does_not_take_from_above_its_own() {
 
 #[test]
 fn own_dynamic_threads_come_before_borrowed_ones() {
-    let server = with_lanes(
-        |pool| {
-            pool.lane(priority(LOW), 1)
-                .lane_with(LaneSpec::new(priority(HIGH)).dynamic_threads(1))
-                .allow_borrowing(true)
-                .request_buffering(QUEUE)
-        },
-        SchedulingClass::Other,
-    );
+    let server = with_lanes(|pool| {
+        pool.lane(priority(LOW), 1)
+            .lane_with(LaneSpec::new(priority(HIGH)).dynamic_threads(1))
+            .allow_borrowing(true)
+            .request_buffering(QUEUE)
+    });
     let client = ordinary_client();
     let probe = server.reference_for(&client);
     thread::scope(|scope| {
@@ -224,16 +218,13 @@ fn own_dynamic_threads_come_before_borrowed_ones() {
 /// More lanes than the kernel would let wait for each other, and a helper that is wanted further up.
 #[test]
 fn lanes_borrow_from_all_below_them_however_many() {
-    let server = with_lanes(
-        |pool| {
-            (1..=8)
-                .map(|n| priority(n * 4_000))
-                .fold(pool, |pool, own| pool.lane(own, 1))
-                .allow_borrowing(true)
-                .request_buffering(QUEUE)
-        },
-        SchedulingClass::Other,
-    );
+    let server = with_lanes(|pool| {
+        (1..=8)
+            .map(|n| priority(n * 4_000))
+            .fold(pool, |pool, own| pool.lane(own, 1))
+            .allow_borrowing(true)
+            .request_buffering(QUEUE)
+    });
     let client = ordinary_client();
     let probe = server.reference_for(&client);
     thread::scope(|scope| {
@@ -255,10 +246,7 @@ fn lanes_borrow_from_all_below_them_however_many() {
 
 #[test]
 fn the_borrowed_thread_runs_at_the_priority_of_the_queue() {
-    let server = with_lanes(
-        |pool| two_lanes(pool).affinity(CpuSet::single(0)),
-        SchedulingClass::Fifo,
-    );
+    let server = with_real_time_lanes(|pool| two_lanes(pool).affinity(CpuSet::single(0)));
     if !realtime_or_skip() {
         return;
     }
@@ -325,7 +313,7 @@ fn three_lanes(pool: ThreadPoolBuilder) -> ThreadPoolBuilder {
 
 #[test]
 fn no_request_is_lost_under_load() {
-    let server = with_lanes(three_lanes, SchedulingClass::Other);
+    let server = with_lanes(three_lanes);
     assert!(stress(&server) > 0);
     for lane in [0, 1, 2].map(|lane| seen(&server, lane)) {
         assert_eq!((lane.queue.accepted, lane.queue.refused), (lane.requests, 0));
@@ -335,10 +323,7 @@ fn no_request_is_lost_under_load() {
 /// Where helpers are preempted by those they help: all threads of the server on one CPU.
 #[test]
 fn nor_is_any_on_one_real_time_cpu() {
-    let server = with_lanes(
-        |pool| three_lanes(pool).affinity(CpuSet::single(0)),
-        SchedulingClass::Fifo,
-    );
+    let server = with_real_time_lanes(|pool| three_lanes(pool).affinity(CpuSet::single(0)));
     if !realtime_or_skip() {
         return;
     }
@@ -349,7 +334,7 @@ fn nor_is_any_on_one_real_time_cpu() {
 /// their clients are notified.
 #[test]
 fn at_the_end_nothing_is_left_undecided() {
-    let server = with_lanes(two_lanes, SchedulingClass::Other);
+    let server = with_lanes(two_lanes);
     let client = ordinary_client();
     let probe = server.reference_for(&client);
     thread::scope(|scope| {
@@ -434,15 +419,12 @@ fn call_from_all_sides(server: &Server, calls: i32, meanwhile: impl FnOnce()) ->
 /// Each call is either served once, by any thread, or refused.
 #[test]
 fn nothing_that_was_let_in_is_lost_under_overload() {
-    let server = with_lanes(
-        |pool| {
-            two_lanes(pool).request_buffering(QueueLimits {
-                requests: 2,
-                octets: 1 << 16,
-            })
-        },
-        SchedulingClass::Other,
-    );
+    let server = with_lanes(|pool| {
+        two_lanes(pool).request_buffering(QueueLimits {
+            requests: 2,
+            octets: 1 << 16,
+        })
+    });
     const CALLS: i32 = 400;
     let fates = call_from_all_sides(&server, CALLS, || {});
     let full = SystemException::new(Kind::Transient, Minor::REQUEST_QUEUE_FULL, Completion::No);
@@ -476,7 +458,7 @@ fn nothing_that_was_let_in_is_lost_under_overload() {
 #[test]
 fn a_shutdown_in_the_middle_lies_to_nobody() {
     for _ in 0..5 {
-        let server = with_lanes(two_lanes, SchedulingClass::Other);
+        let server = with_lanes(two_lanes);
         let fates = call_from_all_sides(&server, 300, || {
             eventually("some are served", || server.hooks.arrived_at_gate() > 100);
             server.orb.shutdown();

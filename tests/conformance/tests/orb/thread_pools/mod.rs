@@ -27,7 +27,15 @@ use punctual_fixtures::{
 type Shape = fn(ThreadPoolBuilder) -> ThreadPoolBuilder;
 
 /// A server whose object runs at the caller's priority.
-fn with_lanes(pool: Shape, class: SchedulingClass) -> Server {
+fn with_lanes(pool: Shape) -> Server {
+    with_lanes_of(SchedulingClass::Other, pool)
+}
+
+fn with_real_time_lanes(pool: Shape) -> Server {
+    with_lanes_of(SchedulingClass::Fifo, pool)
+}
+
+fn with_lanes_of(class: SchedulingClass, pool: Shape) -> Server {
     let setup = Setup {
         pool,
         model: Some(client_propagated(priority(LOW))),
