@@ -138,12 +138,8 @@ fn nor_do_calls_under_policies() {
         .request_timeout(Duration::from_secs(4))
         .connection_timeout(Duration::from_secs(3))
         .sends_deadlines(true);
-    let setup = Setup {
-        model: Some(client_propagated(Priority::MIN)),
-        pool: |pool| pool.default_priority(Priority::MAX),
-        ..Setup::default()
-    };
-    let server = setup.start();
+    let server =
+        Server::with_propagated_priorities(Priority::MIN, |pool| pool.default_priority(Priority::MAX));
     let client = ordinary_client();
     client.current().set_priority(Priority::MIN).unwrap();
     let probe = server.reference_for(&client);
@@ -220,21 +216,13 @@ fn assert_none_by_borrowed(shape: fn(ThreadPoolBuilder) -> ThreadPoolBuilder) {
 
 #[test]
 fn nor_do_calls_to_a_lane_that_blocks_in_read() {
-    let setup = Setup {
-        pool: |pool| pool.wait(LaneWait::Blocking),
-        ..Setup::default()
-    };
-    let server = setup.start();
+    let server = Server::with_pool(|pool| pool.wait(LaneWait::Blocking));
     assert_none(server.reference_for(&server::client()));
 }
 
 #[test]
 fn nor_do_calls_that_wait_while_a_manager_holds_them() {
-    let setup = Setup {
-        pool: |pool| pool.wait(LaneWait::Blocking),
-        ..Setup::default()
-    };
-    let server = setup.start();
+    let server = Server::with_pool(|pool| pool.wait(LaneWait::Blocking));
     let client = server::client();
     let limits = QueueLimits {
         requests: 2,
@@ -316,14 +304,10 @@ fn nor_do_calls_whose_priorities_are_checked_transformed_and_taken_on() {
 
 #[test]
 fn nor_do_calls_through_a_queue() {
-    let setup = Setup {
-        pool: |pool| {
-            pool.request_buffering(QueueLimits::default())
-                .expired_requests(ExpiredRequests::DropByClock)
-        },
-        ..Setup::default()
-    };
-    let server = setup.start();
+    let server = Server::with_pool(|pool| {
+        pool.request_buffering(QueueLimits::default())
+            .expired_requests(ExpiredRequests::DropByClock)
+    });
     assert_none(server.reference_for(&server::client()));
     assert_eq!(server.seen(0).queue.accepted, server.seen(0).requests);
 }

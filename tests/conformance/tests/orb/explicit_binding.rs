@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use punctual::{Completion, Minor, PolicyOverrides, Priority, SystemException, SystemExceptionKind as Kind};
 use punctual_fixtures::{
-    client_propagated,
     conformance::ProbeRef,
     peer::NOBODY,
     priority,
     real_time::ordinary_client,
     recorder::{CLIENT_PROPAGATED, Recorder, band, endpoints, model, policies, resolve},
-    server::{Server, Setup, reference},
+    server::{Server, reference},
     skip_error,
     wire::{LOCATE_REQUEST, REQUEST},
 };
@@ -30,12 +29,9 @@ fn system_calls(probe: &ProbeRef) -> Result<u64, PerfError> {
 }
 
 fn with_lanes() -> Server {
-    Setup {
-        model: Some(client_propagated(Priority::MIN)),
-        pool: |pool| pool.lane(Priority::MIN, 1).lane(Priority::MAX, 1),
-        ..Setup::default()
-    }
-    .start()
+    Server::with_propagated_priorities(Priority::MIN, |pool| {
+        pool.lane(Priority::MIN, 1).lane(Priority::MAX, 1)
+    })
 }
 
 /// Each row: a server, and what the client adds to its reference. The buffers of the thread are warm: it has

@@ -78,12 +78,8 @@ fn a_coarse_deadline_costs_nothing() {
 /// Bands, a private connection, and timeouts that the server is told: set at each of the three scopes.
 #[test]
 fn nor_do_policies() {
-    let setup = Setup {
-        model: Some(client_propagated(Priority::MIN)),
-        pool: |pool| pool.default_priority(Priority::MAX),
-        ..Setup::default()
-    };
-    let server = setup.start();
+    let server =
+        Server::with_propagated_priorities(Priority::MIN, |pool| pool.default_priority(Priority::MAX));
     let client = ordinary_client();
     client.current().set_priority(Priority::MIN).unwrap();
     let policies = PolicyOverrides::new()
@@ -103,12 +99,9 @@ fn nor_do_policies() {
 
 #[test]
 fn nor_does_a_priority_that_selects_a_lane() {
-    let setup = Setup {
-        model: Some(client_propagated(Priority::MIN)),
-        pool: |pool| pool.lane(Priority::MIN, 1).lane(Priority::MAX, 1),
-        ..Setup::default()
-    };
-    let server = setup.start();
+    let server = Server::with_propagated_priorities(Priority::MIN, |pool| {
+        pool.lane(Priority::MIN, 1).lane(Priority::MAX, 1)
+    });
     let client = ordinary_client();
     client.current().set_priority(Priority::MAX).unwrap();
     assert_within_budget("lanes", &server.reference_for(&client));
@@ -120,16 +113,11 @@ fn nor_does_a_priority_that_selects_a_lane() {
 /// armed still.
 #[test]
 fn a_lane_that_may_borrow_pays_one_for_each_lane_below() {
-    let setup = Setup {
-        model: Some(client_propagated(Priority::MIN)),
-        pool: |pool| {
-            pool.lane(Priority::MIN, 1)
-                .lane(Priority::MAX, 1)
-                .allow_borrowing(true)
-        },
-        ..Setup::default()
-    };
-    let server = setup.start();
+    let server = Server::with_propagated_priorities(Priority::MIN, |pool| {
+        pool.lane(Priority::MIN, 1)
+            .lane(Priority::MAX, 1)
+            .allow_borrowing(true)
+    });
     let client = ordinary_client();
     client.current().set_priority(Priority::MAX).unwrap();
     let probe = server.reference_for(&client);
@@ -154,27 +142,19 @@ fn thread_named(wanted: &str) -> TaskId {
 
 #[test]
 fn with_buffering_two_threads_share_the_work() {
-    let setup = Setup {
-        pool: |pool| pool.request_buffering(QueueLimits::default()),
-        ..Setup::default()
-    };
-    assert_two_share_the_work(&setup.start());
+    let server = Server::with_pool(|pool| pool.request_buffering(QueueLimits::default()));
+    assert_two_share_the_work(&server);
 }
 
 /// No lower lane is called while the lane's own thread is free.
 #[test]
 fn borrowing_adds_nothing_to_that_while_it_is_not_needed() {
-    let setup = Setup {
-        model: Some(client_propagated(Priority::MIN)),
-        pool: |pool| {
-            pool.lane(Priority::MIN, 1)
-                .lane(Priority::MAX, 1)
-                .allow_borrowing(true)
-                .request_buffering(QueueLimits::default())
-        },
-        ..Setup::default()
-    };
-    let server = setup.start();
+    let server = Server::with_propagated_priorities(Priority::MIN, |pool| {
+        pool.lane(Priority::MIN, 1)
+            .lane(Priority::MAX, 1)
+            .allow_borrowing(true)
+            .request_buffering(QueueLimits::default())
+    });
     assert_two_share_the_work(&server);
     let [low, high] = [0, 1].map(|lane| server.seen(lane));
     assert_eq!((low.requests, low.threads.lent, high.threads.borrowed), (0, 0, 0));

@@ -25,7 +25,7 @@ use punctual_fixtures::{
     peer::{Listener, Peer},
     real_time::orb_of_class,
     recorder::resolve,
-    server::{Server, Setup, reference},
+    server::{Server, reference},
     wire::{Dialect, Message},
 };
 
@@ -81,11 +81,7 @@ fn shared() -> PolicyOverrides {
 
 /// A server with so many threads.
 fn server_with(shape: Shape) -> Server {
-    Setup {
-        pool: shape,
-        ..Setup::default()
-    }
-    .start()
+    Server::with_pool(shape)
 }
 
 type Twice<'s> = ScopedJoinHandle<'s, Result<i32, SystemException>>;

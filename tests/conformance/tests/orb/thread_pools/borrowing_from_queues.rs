@@ -19,7 +19,7 @@ use punctual_fixtures::{
 };
 use punctual_os::{CpuSet, TaskId, scheduling};
 
-use super::{HIGH, LOW, borrowing::stress, priority, seen, wait_at_gate, with_lanes, with_real_time_lanes};
+use super::{HIGH, LOW, borrowing::stress, priority, wait_at_gate, with_lanes, with_real_time_lanes};
 
 const QUEUE: QueueLimits = QueueLimits {
     requests: 4,
@@ -90,7 +90,7 @@ fn what_no_lower_lane_has_a_thread_for_waits_and_what_finds_no_room_is_refused()
         for calls in 1..=3 {
             wait_at_gate(scope, &client, &probe, Some(HIGH), calls);
             server.hooks.await_at_gate(calls as usize);
-            let high = seen(&server, 1);
+            let high = server.seen(1);
             assert_eq!(
                 (high.threads.borrowed, high.queue.requests),
                 (calls as u64 - 1, 0)
@@ -98,9 +98,7 @@ fn what_no_lower_lane_has_a_thread_for_waits_and_what_finds_no_room_is_refused()
         }
         for calls in 4..=7 {
             wait_at_gate(scope, &client, &probe, Some(HIGH), calls);
-            eventually("it waits", || {
-                seen(&server, 1).queue.requests == calls as usize - 3
-            });
+            eventually("it waits", || server.seen(1).queue.requests == calls as usize - 3);
         }
         client.current().set_priority(priority(HIGH)).unwrap();
         let refused = probe.twice(1).expect_err("it is full");
@@ -116,9 +114,9 @@ fn what_no_lower_lane_has_a_thread_for_waits_and_what_finds_no_room_is_refused()
     values.sort_unstable();
     assert_eq!(values, [1, 2, 3, 4, 5, 6, 7]);
     eventually("all are back", || {
-        seen(&server, 0).threads.busy + seen(&server, 1).threads.busy == 0
+        server.seen(0).threads.busy + server.seen(1).threads.busy == 0
     });
-    let (low, high) = (seen(&server, 0), seen(&server, 1));
+    let (low, high) = (server.seen(0), server.seen(1));
     assert_eq!((low.requests, low.threads.borrowed, high.threads.lent), (0, 0, 0));
     assert_eq!(low.threads.lent, high.threads.borrowed);
     assert_eq!((high.queue.accepted, high.queue.refused), (7, 1));
@@ -142,13 +140,13 @@ fn the_queue_above_goes_before_the_own_one() {
         server.hooks.await_at_gate(1);
         let held = Held::start(scope, &server, HIGH);
         assert_eq!(
-            (seen(&server, 1).threads.borrowed, seen(&server, 0).threads.lent),
+            (server.seen(1).threads.borrowed, server.seen(0).threads.lent),
             (1, 1)
         );
         let note = |own: i16, value: i32, lane: usize, waiting: usize| {
             client.current().set_priority(priority(own)).unwrap();
             probe.note(value).unwrap();
-            eventually("it waits", || seen(&server, lane).queue.requests == waiting);
+            eventually("it waits", || server.seen(lane).queue.requests == waiting);
         };
         note(LOW, 10, 0, 1);
         note(LOW, 11, 0, 2);
@@ -163,10 +161,10 @@ fn the_queue_above_goes_before_the_own_one() {
             1,
             "the high lane's thread had no part in it"
         );
-        assert_eq!(seen(&server, 1).threads.borrowed, 3);
+        assert_eq!(server.seen(1).threads.borrowed, 3);
         server.hooks.open_gate();
     });
-    let (low, high) = (seen(&server, 0), seen(&server, 1));
+    let (low, high) = (server.seen(0), server.seen(1));
     assert_eq!((low.requests, low.queue.accepted), (2, 2));
     assert_eq!((high.requests, high.queue.accepted), (4, 4));
 }
@@ -180,12 +178,12 @@ fn a_low_lane_does_not_take_from_above_its_own() {
         wait_at_gate(scope, &client, &probe, Some(LOW), 1);
         server.hooks.await_at_gate(1);
         wait_at_gate(scope, &client, &probe, Some(LOW), 2);
-        eventually("it waits", || seen(&server, 0).queue.requests == 1);
+        eventually("it waits", || server.seen(0).queue.requests == 1);
         client.current().set_priority(priority(HIGH)).unwrap();
         for _ in 0..50 {
             assert_eq!(probe.twice(1), Ok(2), "the high lane is as free as ever");
         }
-        let (low, high) = (seen(&server, 0), seen(&server, 1));
+        let (low, high) = (server.seen(0), server.seen(1));
         assert_eq!(
             (low.queue.requests, low.threads.borrowed, high.threads.borrowed),
             (1, 0, 0)
@@ -208,7 +206,7 @@ fn own_dynamic_threads_come_before_borrowed_ones() {
         for (calls, borrowed) in [(1, 0), (2, 0), (3, 1)] {
             wait_at_gate(scope, &client, &probe, Some(HIGH), calls);
             server.hooks.await_at_gate(calls as usize);
-            let high = seen(&server, 1);
+            let high = server.seen(1);
             assert_eq!((high.threads.borrowed, high.threads.dynamic), (borrowed, 1));
         }
         server.hooks.open_gate();
@@ -236,10 +234,7 @@ fn lanes_borrow_from_all_below_them_however_many() {
         server.hooks.open_gate();
     });
     assert_eq!(
-        (
-            seen(&server, 1).threads.borrowed,
-            seen(&server, 7).threads.borrowed
-        ),
+        (server.seen(1).threads.borrowed, server.seen(7).threads.borrowed),
         (1, 5)
     );
 }
@@ -265,7 +260,7 @@ fn the_borrowed_thread_runs_at_the_priority_of_the_queue() {
             assert_eq!(probe.native_priority(), Ok(99));
             assert_eq!(probe.corba_priority(), Ok(HIGH));
         }
-        assert_eq!(seen(&server, 1).threads.borrowed, 30);
+        assert_eq!(server.seen(1).threads.borrowed, 30);
         client.current().set_priority(priority(LOW)).unwrap();
         assert_eq!(probe.native_priority(), Ok(33), "back at its own");
         assert_eq!(scheduling::of(lender).unwrap(), resting);
@@ -292,12 +287,12 @@ fn a_thread_that_serves_while_it_waits_is_lent_as_well() {
         for (own, lane) in [(HIGH, 1), (LOW, 0), (HIGH, 1)] {
             client.current().set_priority(priority(own)).unwrap();
             for value in 1..20 {
-                let before = seen(&server, lane).requests;
+                let before = server.seen(lane).requests;
                 assert_eq!(probe.twice(value), Ok(2 * value));
-                assert_eq!(seen(&server, lane).requests, before + 1);
+                assert_eq!(server.seen(lane).requests, before + 1);
             }
         }
-        assert_eq!(seen(&server, 1).threads.borrowed, 2 * 19);
+        assert_eq!(server.seen(1).threads.borrowed, 2 * 19);
         held.end();
         server.hooks.open_gate();
     });
@@ -315,7 +310,7 @@ fn three_lanes(pool: ThreadPoolBuilder) -> ThreadPoolBuilder {
 fn no_request_is_lost_under_load() {
     let server = with_lanes(three_lanes);
     assert!(stress(&server) > 0);
-    for lane in [0, 1, 2].map(|lane| seen(&server, lane)) {
+    for lane in [0, 1, 2].map(|lane| server.seen(lane)) {
         assert_eq!((lane.queue.accepted, lane.queue.refused), (lane.requests, 0));
     }
 }
@@ -346,7 +341,7 @@ fn at_the_end_nothing_is_left_undecided() {
             let probe: ProbeRef = probe.with_timeout(Duration::from_secs(15)).unchecked();
             probe.wait_at_gate(3)
         });
-        eventually("it waits", || seen(&server, 1).queue.requests == 1);
+        eventually("it waits", || server.seen(1).queue.requests == 1);
         server.orb.shutdown();
         server.hooks.open_gate();
         own.join().unwrap();
@@ -356,7 +351,7 @@ fn at_the_end_nothing_is_left_undecided() {
     });
     server.orb.shutdown_and_wait().unwrap();
     assert_eq!(server.hooks.values_at_gate(), [1]);
-    let high = seen(&server, 1);
+    let high = server.seen(1);
     assert_eq!(
         (high.threads.present, high.connections.open, high.queue.requests),
         (0, 0, 0)
@@ -440,9 +435,9 @@ fn nothing_that_was_let_in_is_lost_under_overload() {
     served.sort_unstable();
     assert_eq!(at_gate, served, "each once, and nothing else");
     eventually("all are back", || {
-        seen(&server, 0).threads.busy + seen(&server, 1).threads.busy == 0
+        server.seen(0).threads.busy + server.seen(1).threads.busy == 0
     });
-    let (low, high) = (seen(&server, 0), seen(&server, 1));
+    let (low, high) = (server.seen(0), server.seen(1));
     let accepted = low.queue.accepted + high.queue.accepted;
     let refused = low.queue.refused + high.queue.refused;
     assert_eq!(
@@ -470,7 +465,7 @@ fn a_shutdown_in_the_middle_lies_to_nobody() {
         assert!(fates.not_handled.iter().all(|value| !at_gate.contains(value)));
         assert_eq!(fates.served.len() + fates.refused.len(), 8 * 300);
         assert!(fates.unknown.len() <= 8, "one for each client at most");
-        for lane in [0, 1].map(|lane| seen(&server, lane)) {
+        for lane in [0, 1].map(|lane| server.seen(lane)) {
             assert_eq!((lane.threads.present, lane.queue.requests), (0, 0));
         }
     }

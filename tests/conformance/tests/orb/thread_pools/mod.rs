@@ -13,7 +13,7 @@ mod settings;
 
 use std::{fs, thread, time::Duration};
 
-use punctual::{LaneStatistics, Orb, SchedulingClass, ThreadPoolBuilder};
+use punctual::{Orb, SchedulingClass, ThreadPoolBuilder};
 use punctual_fixtures::{
     client_propagated,
     conformance::ProbeRef,
@@ -28,33 +28,17 @@ type Shape = fn(ThreadPoolBuilder) -> ThreadPoolBuilder;
 
 /// A server whose object runs at the caller's priority.
 fn with_lanes(pool: Shape) -> Server {
-    with_lanes_of(SchedulingClass::Other, pool)
+    Server::with_propagated_priorities(priority(LOW), pool)
 }
 
 fn with_real_time_lanes(pool: Shape) -> Server {
-    with_lanes_of(SchedulingClass::Fifo, pool)
-}
-
-fn with_lanes_of(class: SchedulingClass, pool: Shape) -> Server {
     let setup = Setup {
         pool,
         model: Some(client_propagated(priority(LOW))),
-        class,
+        class: SchedulingClass::Fifo,
         ..Setup::default()
     };
     setup.start()
-}
-
-fn plain(pool: Shape) -> Server {
-    let setup = Setup {
-        pool,
-        ..Setup::default()
-    };
-    setup.start()
-}
-
-fn seen(server: &Server, lane: usize) -> LaneStatistics {
-    server.pool.statistics()[lane].1
 }
 
 /// Calls from a thread of its own, each of which keeps a thread of the server until the gate opens.

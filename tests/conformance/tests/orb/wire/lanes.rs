@@ -25,16 +25,11 @@ fn propagated(dialect: Dialect, value: i16) -> Vec<(u32, Vec<u8>)> {
 }
 
 fn with_lanes() -> Server {
-    let setup = Setup {
-        model: Some(client_propagated(priority(LOW))),
-        pool: |pool| {
-            pool.lane(priority(MIDDLE), 1)
-                .lane(priority(LOW), 1)
-                .lane(priority(HIGH), 1)
-        },
-        ..Setup::default()
-    };
-    setup.start()
+    Server::with_propagated_priorities(priority(LOW), |pool| {
+        pool.lane(priority(MIDDLE), 1)
+            .lane(priority(LOW), 1)
+            .lane(priority(HIGH), 1)
+    })
 }
 
 /// Port and priority of each endpoint in the reference.
