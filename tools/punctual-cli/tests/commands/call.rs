@@ -227,6 +227,7 @@ module Values {
   typedef long GridT[2][3];
   union ReportT switch (Colour) { case red: PathT path; default: string text; };
   union SparseT switch (short) { case 1: case 2: long number; };
+  union SmallT switch (int8) { case 1: long number; };
   typedef fixed<6,2> PriceT;
   typedef sequence<octet> OctetsT;
   typedef sequence<long, 2> PairT;
@@ -241,6 +242,7 @@ module Values {
     GridT grid(in GridT value);
     ReportT report(in ReportT value);
     SparseT sparse(in SparseT value);
+    SmallT small(in SmallT value);
     PriceT price(in PriceT value);
     OctetsT octets(in OctetsT value);
     PairT pair(in PairT value);
@@ -293,6 +295,10 @@ impl Echo {
             "sparse" => {
                 let members = [1, 2].map(|label| (label, "number", of(Kind::Long)));
                 TypeCode::union("IDL:Values/Sparse:1.0", "Sparse", of(Kind::Short), None, members)
+            }
+            "small" => {
+                let member = (1, "number", of(Kind::Long));
+                TypeCode::union("IDL:Values/SmallT:1.0", "SmallT", of(Kind::Octet), None, [member])
             }
             "price" => TypeCode::fixed(6, 2),
             "octets" => TypeCode::sequence(of(Kind::Octet), 0),
@@ -408,7 +414,7 @@ fn values_of_every_type_are_read_and_printed() {
     let server = Dynamic::start();
     let (echo, idl) = (server.serve(Echo::default()), file("values.idl", VALUES));
     let object = format!("\"{echo}\"");
-    let rows: [(&[&str], &str); 32] = [
+    let rows: [(&[&str], &str); 33] = [
         (
             &["path", "[{\"x\": 1, \"y\": 0.5}, {-2, 1e9}]"],
             "[{\"x\": 1, \"y\": 0.5}, {\"x\": -2, \"y\": 1000000000.0}]",
@@ -425,6 +431,7 @@ fn values_of_every_type_are_read_and_printed() {
             "{\"switch\": 2, \"number\": 9}",
         ),
         (&["sparse", "{\"switch\": 5}"], "{\"switch\": 5}"),
+        (&["small", "{\"number\": 9}"], "{\"switch\": 1, \"number\": 9}"),
         (&["price", "-12.5"], "\"-12.50\""),
         (&["price", "0.05D"], "\"0.05\""),
         (&["octets", "[0, 255]"], "[0, 255]"),
