@@ -20,7 +20,7 @@ use punctual_fixtures::{
     server::{Server, Setup},
 };
 
-use super::{Client, answer, call_all, server_with, shared};
+use super::{Client, all_answered, answer, call_all, server_with, shared};
 
 fn policy(minor: Minor) -> SystemException {
     SystemException::new(Kind::InvPolicy, minor, Completion::No)
@@ -114,9 +114,7 @@ fn a_high_caller_is_not_behind_low_ones() {
         high.join().unwrap();
         assert_eq!((client.seen(0).replies, client.seen(1).replies), (0, 10));
         slow.send(&answer(&due)[10..]);
-        for (value, call) in low {
-            assert_eq!(call.join().unwrap(), Ok(2 * value));
-        }
+        all_answered(low);
         let due = slow.receive().unwrap();
         slow.send(&due.dialect.reply(due.request().id, 0, |body| body.u32(0)));
         assert_eq!(large.join().unwrap(), Ok(vec![]));

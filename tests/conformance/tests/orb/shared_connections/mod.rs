@@ -96,6 +96,20 @@ fn call_all<'s>(
     values.into_iter().map(call).collect()
 }
 
+/// Each call has its result.
+fn all_answered(calls: Vec<(i32, Twice<'_>)>) {
+    for (value, call) in calls {
+        assert_eq!(call.join().unwrap(), Ok(2 * value));
+    }
+}
+
+/// Each call ends with this exception.
+fn all_failed(calls: Vec<(i32, Twice<'_>)>, expected: SystemException) {
+    for (_, call) in calls {
+        assert_eq!(call.join().unwrap(), Err(expected));
+    }
+}
+
 /// Receives so many requests.
 fn requests(peer: &mut Peer, count: usize) -> Vec<Message> {
     (0..count).map(|_| peer.receive().expect("a request")).collect()
