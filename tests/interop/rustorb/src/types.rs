@@ -114,10 +114,7 @@ impl<'i> Types<'i> {
                 let mut members = Vec::new();
                 for case in &item.cases {
                     let of = self.of(&case.member.ty)?;
-                    let labels = case
-                        .labels
-                        .iter()
-                        .map(ConstantValue::as_label);
+                    let labels = case.labels.iter().map(ConstantValue::as_label);
                     let default = case.is_default.then_some(None);
                     let labels = labels.chain(default);
                     members.extend(labels.map(|label| (label, &case.member.name[..], of.clone())));
