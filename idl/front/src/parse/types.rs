@@ -339,7 +339,7 @@ impl Parser<'_> {
         Ok((members, end))
     }
 
-    /// What is before `"}"`; after an error continues with the next part.
+    /// The parts before `"}"`; after an error continues with the next one.
     fn parts<T>(&mut self, part: fn(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         let mut parts = Vec::new();
         while !self.at("}") && !self.at_end() {
