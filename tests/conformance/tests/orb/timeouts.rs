@@ -16,7 +16,7 @@ use punctual_fixtures::{
     eventually, in_time,
     peer::Listener,
     recorder::{Recorder, resolve},
-    server::{Server, Setup, client, client_with, of_punctual, reference},
+    server::{Server, client, client_with, of_punctual, reference},
     wire::{CLOSE_CONNECTION, COMMON, Reader},
 };
 use socket2::{Domain, Socket, Type};
@@ -236,11 +236,7 @@ fn the_connection_to_an_unknown_server_ends_with_the_cancelled_request() {
 /// A server that buffers requests does not execute it.
 #[test]
 fn a_cancelled_request_that_still_waits_is_not_executed() {
-    let server = Setup {
-        pool: |pool| pool.request_buffering(QueueLimits::default()),
-        ..Setup::default()
-    }
-    .start();
+    let server = Server::with_pool(|pool| pool.request_buffering(QueueLimits::default()));
     let (busy, orb) = (client(), client());
     let hasty = under(
         &server.reference_for(&orb),

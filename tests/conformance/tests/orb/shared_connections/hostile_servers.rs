@@ -8,7 +8,7 @@ use punctual_fixtures::{
     wire::{CANCEL_REQUEST, COMMON, FRAGMENT, LOCATE_REPLY, Message},
 };
 
-use super::{Client, answer, call_all, doubled, lost, requests};
+use super::{Client, all_answered, all_failed, answer, call_all, doubled, lost, requests};
 
 /// Octets instead of the two replies that are due, and the exception of the calls.
 type Row = (&'static str, Failure, fn(&[Message]) -> Vec<u8>);
@@ -103,9 +103,7 @@ fn it_costs_the_connection_and_nothing_else() {
             eventually("it is closed", || client.seen(0).connections.shared == 1);
         }
         bystander.send(&answer(&due));
-        for (value, call) in calls {
-            assert_eq!(call.join().unwrap(), Ok(2 * value));
-        }
+        all_answered(calls);
     });
 }
 
@@ -120,9 +118,7 @@ fn a_cancel_request_is_passed_over() {
         let due = peer.receive().unwrap();
         let cancel = COMMON.message(CANCEL_REQUEST, |message| message.u32(due.request().id));
         peer.send(&[cancel, answer(&due)].concat());
-        for (value, call) in calls {
-            assert_eq!(call.join().unwrap(), Ok(2 * value));
-        }
+        all_answered(calls);
     });
 }
 
@@ -160,9 +156,7 @@ fn a_reply_that_does_not_become_complete_costs_it_too() {
         let mut peer = listener.accept();
         let due = peer.receive().unwrap();
         peer.send(&answer(&due)[..20]);
-        for (_, call) in calls {
-            assert_eq!(call.join().unwrap(), Err(lost()));
-        }
+        all_failed(calls, lost());
     });
     let _: &Orb = &client.orb;
 }
