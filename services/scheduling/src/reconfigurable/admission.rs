@@ -1,180 +1,334 @@
 //! Admission of rates by utilisation.
 
-use std::time::Duration;
+use std::{cmp::Reverse, collections::BTreeSet, time::Duration};
 
-use super::{Operation, RateTuple, Solution, Strategy, strategy::Key};
+use super::{Criticality, Operation, RateTuple, Strategy, solution::System};
 
-/// One rate of a source, with its place in the order of admission.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Entry {
-    /// Names source and tuple.
-    pub(super) key: Key,
-    /// Share of the processor of the source at this rate, and of everything that follows from it.
-    utilization: f64,
+/// Alternative rates of all sources in the order of admission, and which of them were admitted.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Admission {
+    /// Sources, ascending by operation.
+    sources: Vec<Source>,
+    /// Decision for each source.
+    rooms: Vec<Room>,
+    /// All rates that can be admitted, in the order of admission.
+    entries: Vec<Entry>,
+    /// Utilisation of the processor by everything that was admitted.
+    pub(super) utilization: f64,
+}
+
+/// An enabled operation with rates of its own.
+#[derive(Clone, Copy, Debug)]
+struct Source {
+    operation: u32,
+    /// Number of rates that can be admitted: none if they contradict each other.
+    rates: u32,
+    /// Shortest of their periods, in nanoseconds.
+    shortest: u64,
+    /// Criticality that counts for the order of admission.
+    criticality: Criticality,
+    change: Change,
+    /// Rate that the computation before admitted.
+    before: u32,
+}
+
+/// Changes of a source since the computation before.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Change {
+    None,
+    /// Its rates, or what follows from it.
+    Rates,
+    /// Also its place among the sources.
+    Place,
+}
+
+/// Part of the processor that a source has.
+#[derive(Clone, Copy, Debug)]
+struct Room {
+    share: f64,
+    /// Number of the admitted rate; [`NONE`] if it does not run.
+    admitted: u32,
+    /// Whether the threshold of critical work applies.
     is_critical: bool,
 }
 
-/// Returns the entries of all sources, in the order of admission.
-pub(super) fn entries(operations: &[Operation], solution: &Solution, strategy: Strategy) -> Vec<Entry> {
-    let sources = &solution.graph.sources;
-    let tuples = sources
-        .iter()
-        .map(|source| operations[*source as usize].tuples.len());
-    let mut entries = Vec::with_capacity(tuples.sum());
-    for source in sources {
-        entries.extend(of_source(operations, solution, strategy, *source));
-    }
-    entries.sort_unstable_by_key(|entry| entry.key);
-    entries
+/// Number of no rate.
+const NONE: u32 = u32::MAX;
+
+/// One rate of a source.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// Share of the processor of the source at this rate, and of everything that follows from it.
+    utilization: f64,
+    /// Index in the list of sources.
+    source: u32,
+    /// Number of the rate.
+    tuple: u32,
 }
 
-fn of_source<'a>(
-    operations: &'a [Operation],
-    solution: &Solution,
-    strategy: Strategy,
-    source: u32,
-) -> impl Iterator<Item = Entry> + use<'a> {
-    let operation = &operations[source as usize];
-    let tuples = admissible(operations, solution, source);
-    let shortest = tuples.last().map_or(Duration::ZERO, |tuple| tuple.period);
-    let following = solution.graph.follow_up[source as usize];
-    tuples.iter().zip(0u32..).map(move |(tuple, number)| Entry {
-        key: strategy.key(source, number, operation.criticality, shortest),
-        is_critical: operation.criticality.is_critical(),
-        utilization: utilization(tuple, following),
-    })
+/// Place in the order of admission: the smallest first. Round, place of the source, and number of the rate.
+type Place = (u32, (Reverse<Criticality>, u64, u32), u32);
+
+/// A source, and what has been decided for it.
+pub(super) struct Decision {
+    pub(super) operation: u32,
+    /// Number of the admitted rate; `None`: it does not run.
+    pub(super) admitted: Option<u32>,
+    /// Number of its rates that can be admitted.
+    pub(super) rates: u32,
+}
+
+impl Admission {
+    /// Admits rates of all sources.
+    pub(super) fn new(system: System<'_>, contradictory: &BTreeSet<u32>, follow_up: &[f64]) -> Self {
+        let mut admission = Self::default();
+        for (operation, index) in system.operations.iter().zip(0u32..) {
+            if !operation.enabled || !operation.is_source() {
+                continue;
+            }
+            let rates = admissible(system.operations, contradictory, index);
+            let criticality = operation.criticality;
+            admission.sources.push(Source {
+                operation: index,
+                rates: rates.len() as u32,
+                shortest: shortest(rates),
+                criticality: system.strategy.criticality(criticality),
+                change: Change::Rates,
+                before: NONE,
+            });
+            admission.rooms.push(Room {
+                share: 0.0,
+                admitted: NONE,
+                is_critical: system.strategy.knows_criticality() && criticality.is_critical(),
+            });
+        }
+        admission.enter_all(system, follow_up);
+        admission.admit(system.thresholds);
+        admission
+    }
+
+    /// Enters the rates of all sources, round by round.
+    fn enter_all(
+        &mut self,
+        System {
+            strategy, operations, ..
+        }: System<'_>,
+        follow_up: &[f64],
+    ) {
+        let sources = &self.sources;
+        let mut waiting: Vec<(u32, u32)> = (0..sources.len() as u32).map(|source| (source, 0)).collect();
+        waiting.sort_unstable_by_key(|(source, _)| sources[*source as usize].place(*source));
+        let rates = sources.iter().map(|source| source.rates as usize);
+        self.entries.reserve_exact(rates.sum());
+        let mut round = 0;
+        while !waiting.is_empty() {
+            waiting.retain_mut(|(source, next)| {
+                let own = &sources[*source as usize];
+                let rates = &operations[own.operation as usize].tuples[..own.rates as usize];
+                let following = follow_up[own.operation as usize];
+                while let Some(rate) = rates.get(*next as usize)
+                    && strategy.round(*next) == round
+                {
+                    self.entries.push(Entry {
+                        utilization: utilization(rate, following),
+                        source: *source,
+                        tuple: *next,
+                    });
+                    *next += 1;
+                }
+                *next < own.rates
+            });
+            round += 1;
+        }
+    }
+
+    /// Updates the rates of changed sources, and admits anew.
+    pub(super) fn update(
+        &mut self,
+        system: System<'_>,
+        contradictory: &BTreeSet<u32>,
+        follow_up: &[f64],
+        changed: &[u32],
+    ) {
+        // Rates beyond those that a source has had.
+        let mut new = Vec::new();
+        for operation in changed {
+            let found = self
+                .sources
+                .binary_search_by_key(operation, |source| source.operation);
+            let Ok(index) = found else {
+                continue;
+            };
+            let rates = admissible(system.operations, contradictory, *operation);
+            let source = &mut self.sources[index];
+            let following = follow_up[*operation as usize];
+            let added = rates.iter().zip(0u32..).skip(source.rates as usize);
+            new.extend(added.map(|(rate, tuple)| Entry {
+                utilization: utilization(rate, following),
+                source: index as u32,
+                tuple,
+            }));
+            let shortest = shortest(rates);
+            if source.change != Change::Place {
+                source.change = if shortest == source.shortest {
+                    Change::Rates
+                } else {
+                    Change::Place
+                };
+            }
+            source.shortest = shortest;
+            source.rates = rates.len() as u32;
+        }
+        let in_order = self.update_entries(system, follow_up);
+        if !in_order {
+            // Entries of other places are taken out and put in again.
+            let sources = &self.sources;
+            self.entries.retain(|entry| {
+                let has_moved = sources[entry.source as usize].change == Change::Place;
+                new.extend(has_moved.then_some(*entry));
+                !has_moved
+            });
+        }
+        if !new.is_empty() {
+            self.merge(system.strategy, new);
+        }
+        self.admit(system.thresholds);
+    }
+
+    /// Updates the entries of changed sources and removes those that are no longer admissible; returns whether
+    /// the others are still in order. Only an entry of another place can be out of order with its neighbours.
+    fn update_entries(
+        &mut self,
+        System {
+            strategy, operations, ..
+        }: System<'_>,
+        follow_up: &[f64],
+    ) -> bool {
+        let sources = &self.sources;
+        let (mut last, mut last_has_moved, mut in_order) = (None::<Entry>, false, true);
+        self.entries.retain_mut(|entry| {
+            let source = &sources[entry.source as usize];
+            if source.change != Change::None {
+                if entry.tuple >= source.rates {
+                    return false;
+                }
+                let rate = &operations[source.operation as usize].tuples[entry.tuple as usize];
+                entry.utilization = utilization(rate, follow_up[source.operation as usize]);
+            }
+            let has_moved = source.change == Change::Place;
+            if (has_moved || last_has_moved)
+                && let Some(last) = last.filter(|last| last.source != entry.source)
+            {
+                in_order &= place(strategy, sources, &last) < place(strategy, sources, entry);
+            }
+            (last, last_has_moved) = (Some(*entry), has_moved);
+            true
+        });
+        in_order
+    }
+
+    /// Merges entries into those that are in order.
+    fn merge(&mut self, strategy: Strategy, mut new: Vec<Entry>) {
+        let place = |entry: &Entry| place(strategy, &self.sources, entry);
+        new.sort_unstable_by_key(place);
+        let mut merged = Vec::with_capacity(self.entries.len() + new.len());
+        let mut new = new.into_iter().peekable();
+        for entry in &self.entries {
+            while let Some(first) = new.next_if(|first| place(first) < place(entry)) {
+                merged.push(first);
+            }
+            merged.push(*entry);
+        }
+        merged.extend(new);
+        self.entries = merged;
+    }
+
+    /// Admits entries in order, in which those of a source ascend: a rate that has room replaces a lower one
+    /// of its source.
+    fn admit(&mut self, (critical, other): (f64, f64)) {
+        for (source, room) in self.sources.iter_mut().zip(&mut self.rooms) {
+            source.before = room.admitted;
+            (room.share, room.admitted) = (0.0, NONE);
+        }
+        let (critical, other) = (critical + ROUNDING, other + ROUNDING);
+        let mut total: f64 = 0.0;
+        for entry in &self.entries {
+            let room = &mut self.rooms[entry.source as usize];
+            let threshold = if room.is_critical { critical } else { other };
+            let with = total - room.share + entry.utilization;
+            if with <= threshold {
+                total = with;
+                (room.share, room.admitted) = (entry.utilization, entry.tuple);
+            }
+        }
+        self.utilization = total;
+    }
+
+    /// Returns the decisions for all sources.
+    pub(super) fn decisions(&self) -> impl Iterator<Item = Decision> + '_ {
+        let all = self.sources.iter().zip(&self.rooms);
+        all.map(|(source, room)| source.decision(room))
+    }
+
+    /// Calls this with the decisions for sources that have changed, or have another rate than before. From
+    /// now on, none has changed.
+    pub(super) fn each_change(&mut self, mut decided: impl FnMut(Decision)) {
+        for (source, room) in self.sources.iter_mut().zip(&self.rooms) {
+            if source.change != Change::None || source.before != room.admitted {
+                source.change = Change::None;
+                decided(source.decision(room));
+            }
+        }
+    }
+}
+
+impl Source {
+    /// Returns its place among all sources, of which it has this index.
+    fn place(&self, index: u32) -> (Reverse<Criticality>, u64, u32) {
+        (Reverse(self.criticality), self.shortest, index)
+    }
+
+    fn decision(&self, room: &Room) -> Decision {
+        Decision {
+            operation: self.operation,
+            admitted: (room.admitted != NONE).then_some(room.admitted),
+            rates: self.rates,
+        }
+    }
+}
+
+fn place(strategy: Strategy, sources: &[Source], entry: &Entry) -> Place {
+    let source = sources[entry.source as usize].place(entry.source);
+    (strategy.round(entry.tuple), source, entry.tuple)
 }
 
 /// Returns the rates of a source that can be admitted.
-fn admissible<'a>(operations: &'a [Operation], solution: &Solution, source: u32) -> &'a [RateTuple] {
-    let operation = &operations[source as usize];
-    match operation.enabled && !solution.contradictory.contains(&source) {
-        true => &operation.tuples,
-        false => &[],
+fn admissible<'a>(
+    operations: &'a [Operation],
+    contradictory: &BTreeSet<u32>,
+    source: u32,
+) -> &'a [RateTuple] {
+    match contradictory.contains(&source) {
+        true => &[],
+        false => &operations[source as usize].tuples,
     }
 }
 
-/// Returns the share of a source at one of its rates, with everything that follows.
-fn utilization(tuple: &RateTuple, following: f64) -> f64 {
-    (tuple.wcet.as_secs_f64() + following) / tuple.period.as_secs_f64()
+/// Returns the shortest period in nanoseconds.
+fn shortest(rates: &[RateTuple]) -> u64 {
+    let shortest = rates.last().map_or(Duration::ZERO, |rate| rate.period);
+    let seconds = shortest.as_secs().saturating_mul(1_000_000_000);
+    seconds.saturating_add(shortest.subsec_nanos().into())
 }
 
-/// Change of a source's entries.
-#[derive(Clone, Copy)]
-struct Update<'a> {
-    /// Rates that can be admitted.
-    rates: &'a [RateTuple],
-    /// Execution time of the operations that follow from the source, in seconds.
-    following: f64,
-    /// Key of the first rate.
-    key: Key,
-    /// Number of entries that it had and still has.
-    kept: u32,
+/// Returns the share of a source at one of its rates, with what follows in nanoseconds.
+fn utilization(rate: &RateTuple, following: f64) -> f64 {
+    (nanoseconds(rate.wcet) + following) / nanoseconds(rate.period)
 }
 
-/// Updates the entries of these sources. Where they are still in order, as after changes of execution times
-/// or with fewer rates, this costs no search.
-pub(super) fn update_entries(
-    operations: &[Operation],
-    solution: &mut Solution,
-    strategy: Strategy,
-    sources: &[u32],
-) {
-    let mut updates: Vec<Option<Update<'_>>> = vec![None; operations.len()];
-    for &source in sources {
-        let operation = &operations[source as usize];
-        let rates = admissible(operations, solution, source);
-        let shortest = rates.last().map_or(Duration::ZERO, |tuple| tuple.period);
-        updates[source as usize] = Some(Update {
-            rates,
-            following: solution.graph.follow_up[source as usize],
-            key: strategy.key(source, 0, operation.criticality, shortest),
-            kept: 0,
-        });
-    }
-    // Only an entry of another place can be out of order with its neighbours.
-    let (mut last, mut last_has_moved, mut in_order) = (None, false, true);
-    let mut entries = std::mem::take(&mut solution.entries);
-    entries.retain_mut(|entry| {
-        let Key { source, tuple, .. } = entry.key;
-        let mut has_moved = false;
-        if let Some(update) = &mut updates[source as usize] {
-            let Some(rate) = update.rates.get(tuple as usize) else {
-                return false;
-            };
-            let key = strategy.key_of_rate(update.key, tuple);
-            has_moved = key != entry.key;
-            *entry = Entry {
-                key,
-                utilization: utilization(rate, update.following),
-                is_critical: entry.is_critical,
-            };
-            update.kept += 1;
-        }
-        in_order &= !(has_moved || last_has_moved) || last.is_none_or(|last| last < entry.key);
-        (last, last_has_moved) = (Some(entry.key), has_moved);
-        true
-    });
-    // Entries of other places are taken out and put in again.
-    let mut new = Vec::new();
-    if !in_order {
-        entries.retain(|entry| {
-            let is_updated = updates[entry.key.source as usize].is_some();
-            new.extend(is_updated.then_some(*entry));
-            !is_updated
-        });
-    }
-    for source in sources {
-        if let Some(update) = updates[*source as usize]
-            && (update.kept as usize) < update.rates.len()
-        {
-            new.extend(of_source(operations, solution, strategy, *source).skip(update.kept as usize));
-        }
-    }
-    if !new.is_empty() {
-        new.sort_unstable_by_key(|entry| entry.key);
-        merge(&mut entries, new);
-    }
-    solution.entries = entries;
-}
-
-/// Merges two lists that are in order.
-fn merge(entries: &mut Vec<Entry>, new: Vec<Entry>) {
-    let mut merged = Vec::with_capacity(entries.len() + new.len());
-    let mut new = new.into_iter().peekable();
-    for entry in entries.iter() {
-        while let Some(first) = new.next_if(|first| first.key < entry.key) {
-            merged.push(first);
-        }
-        merged.push(*entry);
-    }
-    merged.extend(new);
-    *entries = merged;
-}
-
-/// Admits entries in order, in which those of a source ascend: a rate that has room replaces a lower one of
-/// its source. Returns the utilisation.
-pub(super) fn admit(
-    entries: &[Entry],
-    strategy: Strategy,
-    (critical, other): (f64, f64),
-    admitted: &mut [Option<u32>],
-) -> f64 {
-    admitted.fill(None);
-    let mut shares = vec![0.0; admitted.len()];
-    let mut total: f64 = 0.0;
-    for entry in entries {
-        let critical_work = strategy.knows_criticality() && entry.is_critical;
-        let threshold = if critical_work { critical } else { other };
-        let source = entry.key.source as usize;
-        let with = total - shares[source] + entry.utilization;
-        if with <= threshold + ROUNDING {
-            total = with;
-            shares[source] = entry.utilization;
-            admitted[source] = Some(entry.key.tuple);
-        }
-    }
-    total
+/// Returns a duration in nanoseconds.
+pub(super) fn nanoseconds(duration: Duration) -> f64 {
+    duration.as_secs() as f64 * 1e9 + f64::from(duration.subsec_nanos())
 }
 
 /// Upper bound of the rounding errors of sums.

@@ -1,12 +1,8 @@
 //! The dispatch configuration: `RtecScheduler::Config_Info`.
 
-use std::{
-    cmp::Reverse,
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::{cmp::Reverse, time::Duration};
 
-use super::{Assignment, Operation, Queue, Solution, Strategy, graph::Graph, strategy::Level};
+use super::{Assignment, Operation, Queue, Strategy, graph::Graph, strategy::Level};
 
 /// Operations that are dispatched by threads of one priority.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -17,54 +13,119 @@ pub struct DispatchLevel {
     pub periods: Vec<Duration>,
 }
 
-/// Periods of the operations that run, by level, each with the number of its operations.
-pub(super) type Periods = BTreeMap<Level, BTreeMap<Duration, u32>>;
-
-/// Numbers the levels of all operations that run, and sets each operation's own.
-pub(super) fn set_levels(strategy: Strategy, solution: &mut Solution) {
-    solution.periods.clear();
-    for assignment in &solution.assignments {
-        enter(strategy, &mut solution.periods, assignment);
-    }
-    number(strategy, solution);
+/// Levels of all operations that run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Levels {
+    pub(super) levels: Vec<DispatchLevel>,
+    uses: Vec<Use>,
+    /// Number of operations that have moved in this computation.
+    moved: usize,
+    /// Number up to which moving each costs less than numbering all again.
+    most_moved: usize,
+    /// Whether a level has come or may have gone, so that all are to be numbered.
+    is_outdated: bool,
 }
 
-/// Sets the levels of operations after a change; they come with their former assignments. The others keep
-/// theirs unless a level has come or gone.
-pub(super) fn update_levels(strategy: Strategy, solution: &mut Solution, moved: &[(u32, Assignment)]) {
-    let mut renumbered = false;
-    let mut touched = BTreeSet::new();
-    for (operation, before) in moved {
-        let now = &solution.assignments[*operation as usize];
-        // In this order, a level whose only operation changes stays.
-        renumbered |= enter(strategy, &mut solution.periods, now);
-        renumbered |= leave(strategy, &mut solution.periods, before);
-        touched.extend([before, now].iter().filter_map(|own| key(strategy, own)));
-    }
-    if renumbered {
-        return number(strategy, solution);
-    }
-    let numbers: BTreeMap<_, u32> = solution.periods.keys().copied().zip(0..).collect();
-    for (operation, _) in moved {
-        let assignment = &mut solution.assignments[*operation as usize];
-        assignment.level = key(strategy, assignment).and_then(|key| numbers.get(&key).copied());
-    }
-    for key in touched {
-        let level = &mut solution.levels[numbers[&key] as usize];
-        level.periods = solution.periods[&key].keys().copied().collect();
-    }
+/// Use of one level.
+#[derive(Clone, Debug)]
+struct Use {
+    key: Level,
+    /// Number of operations of each of its periods.
+    operations: Vec<u32>,
 }
 
-fn number(strategy: Strategy, solution: &mut Solution) {
-    let numbers: BTreeMap<_, u32> = solution.periods.keys().copied().zip(0..).collect();
-    for assignment in &mut solution.assignments {
-        assignment.level = key(strategy, assignment).and_then(|key| numbers.get(&key).copied());
+impl Levels {
+    /// Numbers the levels of all operations that run, and sets each operation's own.
+    pub(super) fn new(strategy: Strategy, assignments: &mut [Assignment]) -> Self {
+        let mut running = Vec::with_capacity(assignments.len());
+        let key_and_period = |own: &Assignment| key(strategy, own).zip(own.period);
+        running.extend(assignments.iter().filter_map(key_and_period));
+        running.sort_unstable();
+        let most_moved = 8 + assignments.len() / 64;
+        let mut own = Self {
+            most_moved,
+            ..Self::default()
+        };
+        for level in running.chunk_by(|one, next| one.0 == next.0) {
+            let (mut periods, mut operations) = (Vec::new(), Vec::new());
+            for same in level.chunk_by(|one, next| one.1 == next.1) {
+                periods.push(same[0].1);
+                operations.push(same.len() as u32);
+            }
+            let key = level[0].0;
+            own.uses.push(Use { key, operations });
+            own.levels.push(DispatchLevel {
+                queue: strategy.queue(key),
+                periods,
+            });
+        }
+        for assignment in assignments {
+            assignment.level = key(strategy, assignment).and_then(|key| own.number(key));
+        }
+        own
     }
-    let levels = solution.periods.iter().map(|(key, periods)| DispatchLevel {
-        queue: strategy.queue(*key),
-        periods: periods.keys().copied().collect(),
-    });
-    solution.levels = levels.collect();
+
+    /// Returns the number of a level.
+    fn number(&self, key: Level) -> Option<u32> {
+        let found = self.uses.binary_search_by_key(&key, |level| level.key);
+        found.ok().map(|number| number as u32)
+    }
+
+    /// Moves an operation to its level after a change. [`Self::complete`] ends the changes.
+    pub(super) fn change(&mut self, strategy: Strategy, before: &Assignment, now: &mut Assignment) {
+        self.moved += 1;
+        self.is_outdated |= self.moved > self.most_moved;
+        if self.is_outdated {
+            return;
+        }
+        // The level may become empty: often the operation stays in it.
+        if let Some((level, period)) = before.level.zip(before.period) {
+            self.leave(level, period);
+        }
+        now.level = None;
+        if let Some((key, period)) = key(strategy, now).zip(now.period) {
+            let same = before.level.filter(|level| self.uses[*level as usize].key == key);
+            now.level = same.or_else(|| self.number(key));
+            match now.level {
+                Some(level) => self.enter(level, period),
+                None => self.is_outdated = true,
+            }
+        }
+    }
+
+    fn leave(&mut self, level: u32, period: Duration) {
+        let periods = &mut self.levels[level as usize].periods;
+        let operations = &mut self.uses[level as usize].operations;
+        let Ok(place) = periods.binary_search(&period) else {
+            return;
+        };
+        operations[place] -= 1;
+        if operations[place] == 0 {
+            operations.remove(place);
+            periods.remove(place);
+        }
+    }
+
+    fn enter(&mut self, level: u32, period: Duration) {
+        let periods = &mut self.levels[level as usize].periods;
+        let operations = &mut self.uses[level as usize].operations;
+        match periods.binary_search(&period) {
+            Ok(place) => operations[place] += 1,
+            Err(place) => {
+                periods.insert(place, period);
+                operations.insert(place, 1);
+            }
+        }
+    }
+
+    /// Numbers all levels again if one has come or gone, or if many operations have moved.
+    pub(super) fn complete(&mut self, strategy: Strategy, assignments: &mut [Assignment]) {
+        let is_empty = |level: &DispatchLevel| level.periods.is_empty();
+        if self.moved > 0 && (self.is_outdated || self.levels.iter().any(is_empty)) {
+            *self = Self::new(strategy, assignments);
+        }
+        self.moved = 0;
+    }
 }
 
 /// Returns the level of an operation that runs.
@@ -73,47 +134,10 @@ fn key(strategy: Strategy, assignment: &Assignment) -> Option<Level> {
     Some(strategy.level(assignment.criticality, period))
 }
 
-/// Counts an operation; returns whether its level is new.
-fn enter(strategy: Strategy, periods: &mut Periods, assignment: &Assignment) -> bool {
-    let Some((key, period)) = key(strategy, assignment).zip(assignment.period) else {
-        return false;
-    };
-    let level = periods.entry(key).or_default();
-    let is_new = level.is_empty();
-    *level.entry(period).or_default() += 1;
-    is_new
-}
-
-/// Stops counting an operation; returns whether its level has gone.
-fn leave(strategy: Strategy, periods: &mut Periods, assignment: &Assignment) -> bool {
-    let Some((key, period)) = key(strategy, assignment).zip(assignment.period) else {
-        return false;
-    };
-    let Some(level) = periods.get_mut(&key) else {
-        return false;
-    };
-    if let Some(operations) = level.get_mut(&period) {
-        *operations -= 1;
-        if *operations == 0 {
-            level.remove(&period);
-        }
-    }
-    let is_empty = level.is_empty();
-    if is_empty {
-        periods.remove(&key);
-    }
-    is_empty
-}
-
-/// Returns the position of each operation: the most important first, then in topological order.
-pub(super) fn subpriorities(operations: &[Operation], graph: &Graph) -> Vec<u32> {
+/// Returns the operations of the topological order, the most important first.
+pub(super) fn by_importance(operations: &[Operation], graph: &Graph) -> Vec<u32> {
     let mut order = graph.order.clone();
     // Stable, so that the topological order decides between equals.
     order.sort_by_key(|operation| Reverse(operations[*operation as usize].importance));
-    let mut positions = vec![u32::MAX; operations.len()];
     order
-        .iter()
-        .zip(0..)
-        .for_each(|(operation, place)| positions[*operation as usize] = place);
-    positions
 }

@@ -1,0 +1,172 @@
+//! Computation of rates and levels: for all operations, or for those that a change affects.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use super::{
+    Anomaly, Assignment, Criticality, Dependency, Operation, Strategy,
+    admission::{Admission, Decision},
+    configuration::{self, Levels},
+    graph::Graph,
+    pending::Pending,
+};
+
+/// What is computed.
+#[derive(Clone, Copy)]
+pub(super) struct System<'a> {
+    pub(super) strategy: Strategy,
+    /// Utilisations up to which critical work, and other work, is admitted.
+    pub(super) thresholds: (f64, f64),
+    pub(super) operations: &'a [Operation],
+}
+
+/// Result of a computation, from which a partial one continues.
+#[derive(Clone, Debug)]
+pub(super) struct Solution {
+    pub(super) graph: Graph,
+    pub(super) admission: Admission,
+    pub(super) assignments: Vec<Assignment>,
+    pub(super) levels: Levels,
+    /// Operations whose tuples contradict each other.
+    contradictory: BTreeSet<u32>,
+    /// Operations whose rates or execution times have changed since the last computation.
+    pub(super) changed: Vec<u32>,
+    pending: Pending,
+}
+
+impl Solution {
+    /// Computes all rates and levels.
+    pub(super) fn new(system: System<'_>, dependencies: &[Dependency]) -> Self {
+        let operations = system.operations;
+        let graph = Graph::of(operations, dependencies);
+        let mut assignments = vec![Assignment::default(); operations.len()];
+        let by_importance = configuration::by_importance(operations, &graph);
+        for (operation, place) in by_importance.into_iter().zip(0..) {
+            assignments[operation as usize].subpriority = place;
+        }
+        let contradicts = |index: &u32| operations[*index as usize].why_contradictory().is_some();
+        let all = (0u32..).take(operations.len());
+        let contradictory = all.filter(contradicts).collect();
+        let mut admission = Admission::new(system, &contradictory, &graph.follow_up);
+        admission.each_change(|decision| {
+            let own = &mut assignments[decision.operation as usize];
+            (own.period, own.criticality) = decided(operations, &decision);
+        });
+        for &index in &graph.order {
+            let operation = &operations[index as usize];
+            if !operation.is_source() {
+                let follows = graph.follows(operation, index, &assignments);
+                let own = &mut assignments[index as usize];
+                (own.period, own.criticality) = follows;
+            }
+        }
+        Self {
+            levels: Levels::new(system.strategy, &mut assignments),
+            pending: Pending::new(graph.order.len()),
+            changed: Vec::new(),
+            graph,
+            admission,
+            assignments,
+            contradictory,
+        }
+    }
+
+    /// Continues where changed operations have other rates or execution times.
+    pub(super) fn update(&mut self, system: System<'_>) {
+        let System {
+            strategy, operations, ..
+        } = system;
+        for changed in &self.changed {
+            match operations[*changed as usize].why_contradictory() {
+                Some(_) => self.contradictory.insert(*changed),
+                None => self.contradictory.remove(changed),
+            };
+        }
+        let Self {
+            graph,
+            assignments,
+            levels,
+            pending,
+            ..
+        } = self;
+        graph.update_follow_up(operations, pending, &mut self.changed);
+        self.admission
+            .update(system, &self.contradictory, &graph.follow_up, &self.changed);
+        self.changed.clear();
+        // Only what follows from an operation with another period or criticality can have others.
+        let mut assign = |own: &mut Assignment, (period, criticality)| {
+            let before = *own;
+            (own.period, own.criticality) = (period, criticality);
+            let differs = (before.period, before.criticality) != (period, criticality);
+            if differs {
+                levels.change(strategy, &before, own);
+            }
+            differs
+        };
+        self.admission.each_change(|decision| {
+            let index = decision.operation;
+            if assign(&mut assignments[index as usize], decided(operations, &decision)) {
+                graph.mark_followers(index, pending);
+            }
+        });
+        while let Some(place) = pending.take_first() {
+            let index = graph.order[place];
+            let follows = graph.follows(&operations[index as usize], index, assignments);
+            if assign(&mut assignments[index as usize], follows) {
+                graph.mark_followers(index, pending);
+            }
+        }
+        levels.complete(strategy, assignments);
+    }
+
+    /// Finds all anomalies, the most severe first.
+    pub(super) fn anomalies(&self, operations: &[Operation]) -> Vec<Anomaly> {
+        let graph = &self.graph;
+        let name = |index: u32| operations[index as usize].name.clone();
+        let is_resting = |own: &Decision| own.admitted.is_none();
+        let is_lower = |own: &Decision| own.admitted.is_some_and(|tuple| tuple + 1 < own.rates);
+        let decisions = self.admission.decisions();
+        let of_sources = decisions.filter(|own| is_resting(own) || is_lower(own));
+        let cycles = usize::from(!graph.cyclic.is_empty());
+        let others = cycles + self.contradictory.len() + graph.unresolved.len();
+        let mut anomalies: Vec<Anomaly> = Vec::with_capacity(of_sources.count() + others);
+        if cycles > 0 {
+            anomalies.push(Anomaly::Cycle(graph.cyclic.iter().copied().map(name).collect()));
+        }
+        let contradictory = self.contradictory.iter();
+        anomalies.extend(contradictory.filter_map(|index| operations[*index as usize].contradiction()));
+        let unresolved = |remote: bool| {
+            let unresolved = graph.unresolved.iter().map(|index| &operations[*index as usize]);
+            unresolved
+                .filter(move |own| own.is_remote == remote)
+                .map(Operation::unresolved)
+        };
+        anomalies.extend(unresolved(false));
+        let resting = self.admission.decisions().filter(is_resting);
+        anomalies.extend(resting.map(|own| Anomaly::NotAdmitted(name(own.operation))));
+        anomalies.extend(unresolved(true));
+        for own in self.admission.decisions().filter(is_lower) {
+            let periods = operations[own.operation as usize]
+                .tuples
+                .iter()
+                .map(|tuple| tuple.period);
+            let admitted = own.admitted.and_then(|tuple| periods.clone().nth(tuple as usize));
+            anomalies.extend(
+                admitted
+                    .zip(periods.last())
+                    .map(|(period, wanted)| Anomaly::LowerRate {
+                        name: name(own.operation),
+                        period,
+                        wanted,
+                    }),
+            );
+        }
+        anomalies
+    }
+}
+
+/// Returns period and criticality of a source.
+fn decided(operations: &[Operation], decision: &Decision) -> (Option<Duration>, Criticality) {
+    let operation = &operations[decision.operation as usize];
+    let admitted = decision.admitted.map(|tuple| &operation.tuples[tuple as usize]);
+    (admitted.map(|tuple| tuple.period), operation.criticality)
+}
