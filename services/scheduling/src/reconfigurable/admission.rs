@@ -9,12 +9,16 @@ use super::{Criticality, Operation, RateTuple, Strategy, solution::System};
 pub(super) struct Admission {
     /// Sources, ascending by operation.
     sources: Vec<Source>,
-    /// Decision for each source.
+    /// State of each source while rates are admitted.
     rooms: Vec<Room>,
     /// All rates that can be admitted, in the order of admission.
     entries: Vec<Entry>,
     /// Utilisation of the processor by everything that was admitted.
     pub(super) utilization: f64,
+    /// Number of sources of which no rate was admitted.
+    resting: usize,
+    /// Number of sources of which a lower rate than the highest was admitted.
+    lower: usize,
 }
 
 /// An enabled operation with rates of its own.
@@ -27,12 +31,23 @@ struct Source {
     shortest: u64,
     /// Criticality that counts for the order of admission.
     criticality: Criticality,
-    change: Change,
-    /// Rate that the computation before admitted.
-    before: u32,
+    /// Number of the admitted rate; [`NONE`] if it does not run.
+    admitted: u32,
 }
 
-/// Changes of a source since the computation before.
+/// What the walk along the entries needs of a source. Between computations, no rate is admitted here, and
+/// nothing has changed.
+#[derive(Clone, Copy, Debug)]
+struct Room {
+    /// Share of the processor that is admitted so far.
+    share: f64,
+    admitted: u32,
+    change: Change,
+    /// Whether the threshold of critical work applies.
+    is_critical: bool,
+}
+
+/// Change of a source since the computation before.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Change {
     None,
@@ -40,16 +55,6 @@ enum Change {
     Rates,
     /// Also its place among the sources.
     Place,
-}
-
-/// Part of the processor that a source has.
-#[derive(Clone, Copy, Debug)]
-struct Room {
-    share: f64,
-    /// Number of the admitted rate; [`NONE`] if it does not run.
-    admitted: u32,
-    /// Whether the threshold of critical work applies.
-    is_critical: bool,
 }
 
 /// Number of no rate.
@@ -74,8 +79,6 @@ pub(super) struct Decision {
     pub(super) operation: u32,
     /// Number of the admitted rate; `None`: it does not run.
     pub(super) admitted: Option<u32>,
-    /// Number of its rates that can be admitted.
-    pub(super) rates: u32,
 }
 
 impl Admission {
@@ -93,12 +96,12 @@ impl Admission {
                 rates: rates.len() as u32,
                 shortest: shortest(rates),
                 criticality: system.strategy.criticality(criticality),
-                change: Change::Rates,
-                before: NONE,
+                admitted: NONE,
             });
             admission.rooms.push(Room {
                 share: 0.0,
                 admitted: NONE,
+                change: Change::Rates,
                 is_critical: system.strategy.knows_criticality() && criticality.is_critical(),
             });
         }
@@ -169,62 +172,71 @@ impl Admission {
                 tuple,
             }));
             let shortest = shortest(rates);
-            if source.change != Change::Place {
-                source.change = if shortest == source.shortest {
-                    Change::Rates
-                } else {
-                    Change::Place
-                };
+            let room = &mut self.rooms[index];
+            match shortest == source.shortest {
+                true if room.change == Change::None => room.change = Change::Rates,
+                true => {}
+                false => room.change = Change::Place,
             }
             source.shortest = shortest;
             source.rates = rates.len() as u32;
         }
-        let in_order = self.update_entries(system, follow_up);
-        if !in_order {
+        let is_in_order = self.update_entries(system, follow_up);
+        if is_in_order && new.is_empty() {
+            return;
+        }
+        if !is_in_order {
             // Entries of other places are taken out and put in again.
-            let sources = &self.sources;
+            let rooms = &self.rooms;
             self.entries.retain(|entry| {
-                let has_moved = sources[entry.source as usize].change == Change::Place;
+                let has_moved = rooms[entry.source as usize].change == Change::Place;
                 new.extend(has_moved.then_some(*entry));
                 !has_moved
             });
         }
-        if !new.is_empty() {
-            self.merge(system.strategy, new);
+        self.merge(system.strategy, new);
+        for room in &mut self.rooms {
+            (room.share, room.admitted) = (0.0, NONE);
         }
         self.admit(system.thresholds);
     }
 
-    /// Updates the entries of changed sources and removes those that are no longer admissible; returns whether
-    /// the others are still in order. Only an entry of another place can be out of order with its neighbours.
-    fn update_entries(
-        &mut self,
-        System {
-            strategy, operations, ..
-        }: System<'_>,
-        follow_up: &[f64],
-    ) -> bool {
-        let sources = &self.sources;
-        let (mut last, mut last_has_moved, mut in_order) = (None::<Entry>, false, true);
-        self.entries.retain_mut(|entry| {
-            let source = &sources[entry.source as usize];
-            if source.change != Change::None {
-                if entry.tuple >= source.rates {
-                    return false;
+    /// Updates the entries of changed sources, removes those that are no longer admissible, and admits the
+    /// others; returns whether these are still in order.
+    fn update_entries(&mut self, system: System<'_>, follow_up: &[f64]) -> bool {
+        let (sources, rooms) = (&self.sources, &mut self.rooms);
+        let mut total = Total::new(system.thresholds);
+        let (mut kept, mut last_has_moved, mut is_in_order) = (0, false, true);
+        for index in 0..self.entries.len() {
+            let mut entry = self.entries[index];
+            let room = &mut rooms[entry.source as usize];
+            if room.change != Change::None || last_has_moved {
+                let source = &sources[entry.source as usize];
+                if room.change != Change::None {
+                    if entry.tuple >= source.rates {
+                        continue;
+                    }
+                    let rate = &system.operations[source.operation as usize].tuples[entry.tuple as usize];
+                    entry.utilization = utilization(rate, follow_up[source.operation as usize]);
                 }
-                let rate = &operations[source.operation as usize].tuples[entry.tuple as usize];
-                entry.utilization = utilization(rate, follow_up[source.operation as usize]);
+                // Only an entry of another place can be out of order with its neighbours.
+                let has_moved = room.change == Change::Place;
+                if (has_moved || last_has_moved)
+                    && let Some(last) = self.entries[..kept].last()
+                    && last.source != entry.source
+                {
+                    let place = |entry: &Entry| place(system.strategy, sources, entry);
+                    is_in_order &= place(last) < place(&entry);
+                }
+                last_has_moved = has_moved;
             }
-            let has_moved = source.change == Change::Place;
-            if (has_moved || last_has_moved)
-                && let Some(last) = last.filter(|last| last.source != entry.source)
-            {
-                in_order &= place(strategy, sources, &last) < place(strategy, sources, entry);
-            }
-            (last, last_has_moved) = (Some(*entry), has_moved);
-            true
-        });
-        in_order
+            total.admit(room, &entry);
+            self.entries[kept] = entry;
+            kept += 1;
+        }
+        self.entries.truncate(kept);
+        self.utilization = total.utilization;
+        is_in_order
     }
 
     /// Merges entries into those that are in order.
@@ -243,41 +255,76 @@ impl Admission {
         self.entries = merged;
     }
 
-    /// Admits entries in order, in which those of a source ascend: a rate that has room replaces a lower one
-    /// of its source.
-    fn admit(&mut self, (critical, other): (f64, f64)) {
-        for (source, room) in self.sources.iter_mut().zip(&mut self.rooms) {
-            source.before = room.admitted;
-            (room.share, room.admitted) = (0.0, NONE);
-        }
-        let (critical, other) = (critical + ROUNDING, other + ROUNDING);
-        let mut total: f64 = 0.0;
+    /// Admits entries in order, in which those of a source ascend.
+    fn admit(&mut self, thresholds: (f64, f64)) {
+        let mut total = Total::new(thresholds);
         for entry in &self.entries {
-            let room = &mut self.rooms[entry.source as usize];
-            let threshold = if room.is_critical { critical } else { other };
-            let with = total - room.share + entry.utilization;
-            if with <= threshold {
-                total = with;
-                (room.share, room.admitted) = (entry.utilization, entry.tuple);
+            total.admit(&mut self.rooms[entry.source as usize], entry);
+        }
+        self.utilization = total.utilization;
+    }
+
+    /// Takes over what was admitted: calls this with the decisions for sources that have changed, or have
+    /// another rate than before.
+    pub(super) fn decide(&mut self, mut decided: impl FnMut(Decision)) {
+        (self.resting, self.lower) = (0, 0);
+        for (source, room) in self.sources.iter_mut().zip(&mut self.rooms) {
+            let differs = room.change != Change::None || source.admitted != room.admitted;
+            source.admitted = room.admitted;
+            (room.share, room.admitted, room.change) = (0.0, NONE, Change::None);
+            self.resting += usize::from(source.is_resting());
+            self.lower += usize::from(source.is_lower());
+            if differs {
+                decided(source.decision());
             }
         }
-        self.utilization = total;
     }
 
-    /// Returns the decisions for all sources.
-    pub(super) fn decisions(&self) -> impl Iterator<Item = Decision> + '_ {
-        let all = self.sources.iter().zip(&self.rooms);
-        all.map(|(source, room)| source.decision(room))
+    /// Returns the number of sources that do not run at their highest rate.
+    pub(super) fn reduced(&self) -> usize {
+        self.resting + self.lower
     }
 
-    /// Calls this with the decisions for sources that have changed, or have another rate than before. From
-    /// now on, none has changed.
-    pub(super) fn each_change(&mut self, mut decided: impl FnMut(Decision)) {
-        for (source, room) in self.sources.iter_mut().zip(&self.rooms) {
-            if source.change != Change::None || source.before != room.admitted {
-                source.change = Change::None;
-                decided(source.decision(room));
-            }
+    /// Returns the sources of which no rate was admitted.
+    pub(super) fn resting(&self) -> impl Iterator<Item = u32> + '_ {
+        let resting = self.sources.iter().filter(|source| source.is_resting());
+        resting.map(|source| source.operation).take(self.resting)
+    }
+
+    /// Returns the decisions for sources of which a lower rate than the highest was admitted.
+    pub(super) fn lower(&self) -> impl Iterator<Item = Decision> + '_ {
+        let lower = self.sources.iter().filter(|source| source.is_lower());
+        lower.map(Source::decision).take(self.lower)
+    }
+}
+
+/// Sum of what has been admitted.
+struct Total {
+    utilization: f64,
+    critical: f64,
+    other: f64,
+}
+
+impl Total {
+    fn new((critical, other): (f64, f64)) -> Self {
+        Self {
+            utilization: 0.0,
+            critical: critical + ROUNDING,
+            other: other + ROUNDING,
+        }
+    }
+
+    /// Admits a rate if it has room: it replaces a lower one of its source.
+    fn admit(&mut self, room: &mut Room, entry: &Entry) {
+        let threshold = if room.is_critical {
+            self.critical
+        } else {
+            self.other
+        };
+        let with = self.utilization - room.share + entry.utilization;
+        if with <= threshold {
+            self.utilization = with;
+            (room.share, room.admitted) = (entry.utilization, entry.tuple);
         }
     }
 }
@@ -288,11 +335,18 @@ impl Source {
         (Reverse(self.criticality), self.shortest, index)
     }
 
-    fn decision(&self, room: &Room) -> Decision {
+    fn is_resting(&self) -> bool {
+        self.admitted == NONE
+    }
+
+    fn is_lower(&self) -> bool {
+        !self.is_resting() && self.admitted + 1 < self.rates
+    }
+
+    fn decision(&self) -> Decision {
         Decision {
             operation: self.operation,
-            admitted: (room.admitted != NONE).then_some(room.admitted),
-            rates: self.rates,
+            admitted: (!self.is_resting()).then_some(self.admitted),
         }
     }
 }

@@ -18,12 +18,12 @@ pub struct DispatchLevel {
 pub(super) struct Levels {
     pub(super) levels: Vec<DispatchLevel>,
     uses: Vec<Use>,
-    /// Number of operations that have moved in this computation.
-    moved: usize,
-    /// Number up to which moving each costs less than numbering all again.
-    most_moved: usize,
-    /// Whether a level has come or may have gone, so that all are to be numbered.
-    is_outdated: bool,
+    /// Operations whose levels have come in this computation, by level and period.
+    new: Vec<(Level, Duration, u32)>,
+    /// Whether a level may have gone.
+    has_emptied: bool,
+    /// Number of operations that may still move; if more do, all levels are found again, which costs less.
+    may_move: usize,
 }
 
 /// Use of one level.
@@ -41,23 +41,12 @@ impl Levels {
         let key_and_period = |own: &Assignment| key(strategy, own).zip(own.period);
         running.extend(assignments.iter().filter_map(key_and_period));
         running.sort_unstable();
-        let most_moved = 8 + assignments.len() / 64;
         let mut own = Self {
-            most_moved,
+            may_move: may_move(assignments),
             ..Self::default()
         };
         for level in running.chunk_by(|one, next| one.0 == next.0) {
-            let (mut periods, mut operations) = (Vec::new(), Vec::new());
-            for same in level.chunk_by(|one, next| one.1 == next.1) {
-                periods.push(same[0].1);
-                operations.push(same.len() as u32);
-            }
-            let key = level[0].0;
-            own.uses.push(Use { key, operations });
-            own.levels.push(DispatchLevel {
-                queue: strategy.queue(key),
-                periods,
-            });
+            own.push(strategy, level.iter().copied());
         }
         for assignment in assignments {
             assignment.level = key(strategy, assignment).and_then(|key| own.number(key));
@@ -72,10 +61,15 @@ impl Levels {
     }
 
     /// Moves an operation to its level after a change. [`Self::complete`] ends the changes.
-    pub(super) fn change(&mut self, strategy: Strategy, before: &Assignment, now: &mut Assignment) {
-        self.moved += 1;
-        self.is_outdated |= self.moved > self.most_moved;
-        if self.is_outdated {
+    pub(super) fn change(
+        &mut self,
+        strategy: Strategy,
+        index: u32,
+        before: &Assignment,
+        now: &mut Assignment,
+    ) {
+        self.may_move = self.may_move.saturating_sub(1);
+        if self.may_move == 0 {
             return;
         }
         // The level may become empty: often the operation stays in it.
@@ -88,7 +82,7 @@ impl Levels {
             now.level = same.or_else(|| self.number(key));
             match now.level {
                 Some(level) => self.enter(level, period),
-                None => self.is_outdated = true,
+                None => self.new.push((key, period, index)),
             }
         }
     }
@@ -103,6 +97,7 @@ impl Levels {
         if operations[place] == 0 {
             operations.remove(place);
             periods.remove(place);
+            self.has_emptied |= periods.is_empty();
         }
     }
 
@@ -118,14 +113,79 @@ impl Levels {
         }
     }
 
-    /// Numbers all levels again if one has come or gone, or if many operations have moved.
+    /// Numbers the levels again if one has come or gone.
     pub(super) fn complete(&mut self, strategy: Strategy, assignments: &mut [Assignment]) {
-        let is_empty = |level: &DispatchLevel| level.periods.is_empty();
-        if self.moved > 0 && (self.is_outdated || self.levels.iter().any(is_empty)) {
+        if self.may_move == 0 {
             *self = Self::new(strategy, assignments);
+            return;
         }
-        self.moved = 0;
+        self.may_move = may_move(assignments);
+        let has_emptied = std::mem::take(&mut self.has_emptied);
+        let has_gone = has_emptied && self.levels.iter().any(|level| level.periods.is_empty());
+        if !has_gone && self.new.is_empty() {
+            return;
+        }
+        let mut new = std::mem::take(&mut self.new);
+        new.sort_unstable();
+        let numbers = self.renumber(strategy, &new);
+        for level in assignments.iter_mut().filter_map(|own| own.level.as_mut()) {
+            *level = numbers[*level as usize];
+        }
+        for (key, _, operation) in new {
+            assignments[operation as usize].level = self.number(key);
+        }
     }
+
+    /// Adds new levels and removes empty ones; returns the numbers of the former ones.
+    fn renumber(&mut self, strategy: Strategy, new: &[(Level, Duration, u32)]) -> Vec<u32> {
+        let mut numbers = Vec::with_capacity(self.levels.len());
+        let most = self.levels.len() + new.len();
+        let former_levels = std::mem::replace(&mut self.levels, Vec::with_capacity(most));
+        let former_uses = std::mem::replace(&mut self.uses, Vec::with_capacity(most));
+        let mut new = new.chunk_by(|one, next| one.0 == next.0).peekable();
+        for (level, own) in former_levels.into_iter().zip(former_uses) {
+            while let Some(first) = new.next_if(|first| first[0].0 < own.key) {
+                self.push(strategy, first.iter().map(|(key, period, _)| (*key, *period)));
+            }
+            numbers.push(self.levels.len() as u32);
+            if !level.periods.is_empty() {
+                self.levels.push(level);
+                self.uses.push(own);
+            }
+        }
+        for last in new {
+            self.push(strategy, last.iter().map(|(key, period, _)| (*key, *period)));
+        }
+        numbers
+    }
+
+    /// Appends the level of these operations, which are in the order of their periods.
+    fn push(&mut self, strategy: Strategy, running: impl Iterator<Item = (Level, Duration)>) {
+        let (mut periods, mut operations) = (Vec::new(), Vec::new());
+        let mut level = None;
+        for (key, period) in running {
+            level = Some(key);
+            match operations.last_mut().filter(|_| periods.last() == Some(&period)) {
+                Some(same) => *same += 1,
+                None => {
+                    periods.push(period);
+                    operations.push(1);
+                }
+            }
+        }
+        if let Some(key) = level {
+            self.levels.push(DispatchLevel {
+                queue: strategy.queue(key),
+                periods,
+            });
+            self.uses.push(Use { key, operations });
+        }
+    }
+}
+
+/// Returns one more than the number of operations that may move one by one.
+fn may_move(assignments: &[Assignment]) -> usize {
+    8 + assignments.len() / 16
 }
 
 /// Returns the level of an operation that runs.

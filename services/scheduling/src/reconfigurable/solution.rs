@@ -47,7 +47,7 @@ impl Solution {
         let all = (0u32..).take(operations.len());
         let contradictory = all.filter(contradicts).collect();
         let mut admission = Admission::new(system, &contradictory, &graph.follow_up);
-        admission.each_change(|decision| {
+        admission.decide(|decision| {
             let own = &mut assignments[decision.operation as usize];
             (own.period, own.criticality) = decided(operations, &decision);
         });
@@ -93,25 +93,29 @@ impl Solution {
             .update(system, &self.contradictory, &graph.follow_up, &self.changed);
         self.changed.clear();
         // Only what follows from an operation with another period or criticality can have others.
-        let mut assign = |own: &mut Assignment, (period, criticality)| {
+        let mut assign = |index: u32, own: &mut Assignment, (period, criticality)| {
             let before = *own;
             (own.period, own.criticality) = (period, criticality);
             let differs = (before.period, before.criticality) != (period, criticality);
             if differs {
-                levels.change(strategy, &before, own);
+                levels.change(strategy, index, &before, own);
             }
             differs
         };
-        self.admission.each_change(|decision| {
+        self.admission.decide(|decision| {
             let index = decision.operation;
-            if assign(&mut assignments[index as usize], decided(operations, &decision)) {
+            if assign(
+                index,
+                &mut assignments[index as usize],
+                decided(operations, &decision),
+            ) {
                 graph.mark_followers(index, pending);
             }
         });
         while let Some(place) = pending.take_first() {
             let index = graph.order[place];
             let follows = graph.follows(&operations[index as usize], index, assignments);
-            if assign(&mut assignments[index as usize], follows) {
+            if assign(index, &mut assignments[index as usize], follows) {
                 graph.mark_followers(index, pending);
             }
         }
@@ -122,13 +126,9 @@ impl Solution {
     pub(super) fn anomalies(&self, operations: &[Operation]) -> Vec<Anomaly> {
         let graph = &self.graph;
         let name = |index: u32| operations[index as usize].name.clone();
-        let is_resting = |own: &Decision| own.admitted.is_none();
-        let is_lower = |own: &Decision| own.admitted.is_some_and(|tuple| tuple + 1 < own.rates);
-        let decisions = self.admission.decisions();
-        let of_sources = decisions.filter(|own| is_resting(own) || is_lower(own));
         let cycles = usize::from(!graph.cyclic.is_empty());
         let others = cycles + self.contradictory.len() + graph.unresolved.len();
-        let mut anomalies: Vec<Anomaly> = Vec::with_capacity(of_sources.count() + others);
+        let mut anomalies: Vec<Anomaly> = Vec::with_capacity(self.admission.reduced() + others);
         if cycles > 0 {
             anomalies.push(Anomaly::Cycle(graph.cyclic.iter().copied().map(name).collect()));
         }
@@ -141,24 +141,17 @@ impl Solution {
                 .map(Operation::unresolved)
         };
         anomalies.extend(unresolved(false));
-        let resting = self.admission.decisions().filter(is_resting);
-        anomalies.extend(resting.map(|own| Anomaly::NotAdmitted(name(own.operation))));
+        let resting = self.admission.resting();
+        anomalies.extend(resting.map(|index| Anomaly::NotAdmitted(name(index))));
         anomalies.extend(unresolved(true));
-        for own in self.admission.decisions().filter(is_lower) {
-            let periods = operations[own.operation as usize]
-                .tuples
-                .iter()
-                .map(|tuple| tuple.period);
-            let admitted = own.admitted.and_then(|tuple| periods.clone().nth(tuple as usize));
-            anomalies.extend(
-                admitted
-                    .zip(periods.last())
-                    .map(|(period, wanted)| Anomaly::LowerRate {
-                        name: name(own.operation),
-                        period,
-                        wanted,
-                    }),
-            );
+        for own in self.admission.lower() {
+            let wanted = operations[own.operation as usize].tuples.last();
+            let (period, _) = decided(operations, &own);
+            anomalies.extend(period.zip(wanted).map(|(period, wanted)| Anomaly::LowerRate {
+                name: name(own.operation),
+                period,
+                wanted: wanted.period,
+            }));
         }
         anomalies
     }
