@@ -11,6 +11,8 @@ pub(super) struct Admission {
     sources: Vec<Source>,
     /// State of each source while rates are admitted.
     rooms: Vec<Room>,
+    /// Indices of the sources in the order of their admission within a round.
+    ranked: Vec<u32>,
     /// All rates that can be admitted, in the order of admission.
     entries: Vec<Entry>,
     /// Utilisation of the processor by everything that was admitted.
@@ -31,11 +33,13 @@ struct Source {
     shortest: u64,
     /// Criticality that counts for the order of admission.
     criticality: Criticality,
+    /// Its place among the ranked sources.
+    rank: u32,
     /// Number of the admitted rate; [`NONE`] if it does not run.
     admitted: u32,
 }
 
-/// What the walk along the entries needs of a source. Between computations, no rate is admitted here, and
+/// What the admission needs of a source. Between computations, no rate is admitted here, and
 /// nothing has changed.
 #[derive(Clone, Copy, Debug)]
 struct Room {
@@ -53,8 +57,8 @@ enum Change {
     None,
     /// Its rates, or what follows from it.
     Rates,
-    /// Also its place among the sources.
-    Place,
+    /// Also its shortest period, by which sources are ranked.
+    Shortest,
 }
 
 /// Number of no rate.
@@ -71,8 +75,8 @@ struct Entry {
     tuple: u32,
 }
 
-/// Place in the order of admission: the smallest first. Round, place of the source, and number of the rate.
-type Place = (u32, (Reverse<Criticality>, u64, u32), u32);
+/// Place in the order of admission: the smallest first. Round, rank of the source, and number of the rate.
+type Place = (u32, u32, u32);
 
 /// A source, and what has been decided for it.
 pub(super) struct Decision {
@@ -96,6 +100,7 @@ impl Admission {
                 rates: rates.len() as u32,
                 shortest: shortest(rates),
                 criticality: system.strategy.criticality(criticality),
+                rank: 0,
                 admitted: NONE,
             });
             admission.rooms.push(Room {
@@ -105,24 +110,33 @@ impl Admission {
                 is_critical: system.strategy.knows_criticality() && criticality.is_critical(),
             });
         }
+        admission.ranked = (0..admission.sources.len() as u32).collect();
+        admission.rank();
         admission.enter_all(system, follow_up);
         admission.admit(system.thresholds);
         admission
     }
 
+    /// Ranks all sources.
+    fn rank(&mut self) {
+        let sources = &mut self.sources;
+        self.ranked
+            .sort_by_key(|source| sources[*source as usize].key(*source));
+        for (source, rank) in self.ranked.iter().zip(0..) {
+            sources[*source as usize].rank = rank;
+        }
+    }
+
     /// Enters the rates of all sources, round by round.
-    fn enter_all(
-        &mut self,
-        System {
+    fn enter_all(&mut self, system: System<'_>, follow_up: &[f64]) {
+        let System {
             strategy, operations, ..
-        }: System<'_>,
-        follow_up: &[f64],
-    ) {
+        } = system;
         let sources = &self.sources;
-        let mut waiting: Vec<(u32, u32)> = (0..sources.len() as u32).map(|source| (source, 0)).collect();
-        waiting.sort_unstable_by_key(|(source, _)| sources[*source as usize].place(*source));
         let rates = sources.iter().map(|source| source.rates as usize);
         self.entries.reserve_exact(rates.sum());
+        // Sources with the numbers of their next rates.
+        let mut waiting: Vec<(u32, u32)> = self.ranked.iter().map(|source| (*source, 0)).collect();
         let mut round = 0;
         while !waiting.is_empty() {
             waiting.retain_mut(|(source, next)| {
@@ -132,11 +146,7 @@ impl Admission {
                 while let Some(rate) = rates.get(*next as usize)
                     && strategy.round(*next) == round
                 {
-                    self.entries.push(Entry {
-                        utilization: utilization(rate, following),
-                        source: *source,
-                        tuple: *next,
-                    });
+                    self.entries.push(Entry::new(rate, following, *source, *next));
                     *next += 1;
                 }
                 *next < own.rates
@@ -155,93 +165,104 @@ impl Admission {
     ) {
         // Rates beyond those that a source has had.
         let mut new = Vec::new();
+        let (mut has_fewer, mut is_ranked) = (false, true);
         for operation in changed {
             let found = self
                 .sources
                 .binary_search_by_key(operation, |source| source.operation);
-            let Ok(index) = found else {
+            let Some(index) = found
+                .ok()
+                .filter(|index| self.rooms[*index].change == Change::None)
+            else {
                 continue;
             };
             let rates = admissible(system.operations, contradictory, *operation);
-            let source = &mut self.sources[index];
             let following = follow_up[*operation as usize];
+            self.refresh(system.strategy, index, rates, following);
+            let source = &mut self.sources[index];
             let added = rates.iter().zip(0u32..).skip(source.rates as usize);
-            new.extend(added.map(|(rate, tuple)| Entry {
-                utilization: utilization(rate, following),
-                source: index as u32,
-                tuple,
-            }));
-            let shortest = shortest(rates);
-            let room = &mut self.rooms[index];
-            match shortest == source.shortest {
-                true if room.change == Change::None => room.change = Change::Rates,
-                true => {}
-                false => room.change = Change::Place,
-            }
-            source.shortest = shortest;
-            source.rates = rates.len() as u32;
+            new.extend(added.map(|(rate, tuple)| Entry::new(rate, following, index as u32, tuple)));
+            has_fewer |= rates.len() < source.rates as usize;
+            let former = source.shortest;
+            (source.rates, source.shortest) = (rates.len() as u32, shortest(rates));
+            self.rooms[index].change = match source.shortest == former {
+                true => Change::Rates,
+                false => Change::Shortest,
+            };
         }
-        let is_in_order = self.update_entries(system, follow_up);
-        if is_in_order && new.is_empty() {
-            return;
+        for operation in changed {
+            let found = self
+                .sources
+                .binary_search_by_key(operation, |source| source.operation);
+            is_ranked &= found.map_or(true, |index| self.is_ranked(index));
         }
-        if !is_in_order {
-            // Entries of other places are taken out and put in again.
+        if has_fewer {
+            let sources = &self.sources;
+            self.entries
+                .retain(|entry| entry.tuple < sources[entry.source as usize].rates);
+        }
+        if !is_ranked {
+            // Entries that may have other places are taken out and put in again.
             let rooms = &self.rooms;
             self.entries.retain(|entry| {
-                let has_moved = rooms[entry.source as usize].change == Change::Place;
-                new.extend(has_moved.then_some(*entry));
-                !has_moved
+                let may_move = rooms[entry.source as usize].change == Change::Shortest;
+                new.extend(may_move.then_some(*entry));
+                !may_move
             });
+            self.rank();
         }
-        self.merge(system.strategy, new);
-        for room in &mut self.rooms {
-            (room.share, room.admitted) = (0.0, NONE);
+        if !new.is_empty() {
+            self.merge(system.strategy, new);
         }
         self.admit(system.thresholds);
     }
 
-    /// Updates the entries of changed sources, removes those that are no longer admissible, and admits the
-    /// others; returns whether these are still in order.
-    fn update_entries(&mut self, system: System<'_>, follow_up: &[f64]) -> bool {
-        let (sources, rooms) = (&self.sources, &mut self.rooms);
-        let mut total = Total::new(system.thresholds);
-        let (mut kept, mut last_has_moved, mut is_in_order) = (0, false, true);
-        for index in 0..self.entries.len() {
-            let mut entry = self.entries[index];
-            let room = &mut rooms[entry.source as usize];
-            if room.change != Change::None || last_has_moved {
-                let source = &sources[entry.source as usize];
-                if room.change != Change::None {
-                    if entry.tuple >= source.rates {
-                        continue;
-                    }
-                    let rate = &system.operations[source.operation as usize].tuples[entry.tuple as usize];
-                    entry.utilization = utilization(rate, follow_up[source.operation as usize]);
-                }
-                // Only an entry of another place can be out of order with its neighbours.
-                let has_moved = room.change == Change::Place;
-                if (has_moved || last_has_moved)
-                    && let Some(last) = self.entries[..kept].last()
-                    && last.source != entry.source
-                {
-                    let place = |entry: &Entry| place(system.strategy, sources, entry);
-                    is_in_order &= place(last) < place(&entry);
-                }
-                last_has_moved = has_moved;
+    /// Updates the entries that a source has had and keeps.
+    fn refresh(&mut self, strategy: Strategy, index: usize, rates: &[RateTuple], following: f64) {
+        let Source {
+            rank, rates: former, ..
+        } = self.sources[index];
+        let source = index as u32;
+        let mut next = 0;
+        for (rate, tuple) in rates.iter().take(former as usize).zip(0..) {
+            let entry = self.entries.get(next);
+            if entry.is_none_or(|entry| (entry.source, entry.tuple) != (source, tuple)) {
+                next = self.find(next, (strategy.round(tuple), rank, tuple), strategy);
             }
-            total.admit(room, &entry);
-            self.entries[kept] = entry;
-            kept += 1;
+            if let Some(entry) = self.entries.get_mut(next) {
+                *entry = Entry::new(rate, following, source, tuple);
+            }
+            next += 1;
         }
-        self.entries.truncate(kept);
-        self.utilization = total.utilization;
-        is_in_order
+    }
+
+    /// Finds the entry of a place; it is not before this index, and often near.
+    fn find(&self, mut from: usize, wanted: Place, strategy: Strategy) -> usize {
+        let is_before = |entry: &Entry| entry.place(strategy, &self.sources) < wanted;
+        let mut step = 1;
+        while self.entries.get(from + step - 1).is_some_and(is_before) {
+            from += step;
+            step *= 2;
+        }
+        let end = self.entries.len().min(from + step - 1);
+        from + self.entries[from..end].partition_point(is_before)
+    }
+
+    /// Returns whether the rank of a source still agrees with its neighbours'.
+    fn is_ranked(&self, index: usize) -> bool {
+        let key = |rank: usize| {
+            let source = *self.ranked.get(rank)?;
+            Some(self.sources[source as usize].key(source))
+        };
+        let rank = self.sources[index].rank as usize;
+        let own = self.sources[index].key(index as u32);
+        let before = rank.checked_sub(1).and_then(key);
+        before.is_none_or(|before| before < own) && key(rank + 1).is_none_or(|next| own < next)
     }
 
     /// Merges entries into those that are in order.
     fn merge(&mut self, strategy: Strategy, mut new: Vec<Entry>) {
-        let place = |entry: &Entry| place(strategy, &self.sources, entry);
+        let place = |entry: &Entry| entry.place(strategy, &self.sources);
         new.sort_unstable_by_key(place);
         let mut merged = Vec::with_capacity(self.entries.len() + new.len());
         let mut new = new.into_iter().peekable();
@@ -255,13 +276,22 @@ impl Admission {
         self.entries = merged;
     }
 
-    /// Admits entries in order, in which those of a source ascend.
-    fn admit(&mut self, thresholds: (f64, f64)) {
-        let mut total = Total::new(thresholds);
+    /// Admits entries in order, in which those of a source ascend: a rate that has room replaces a lower one
+    /// of its source.
+    fn admit(&mut self, (critical, other): (f64, f64)) {
+        let (critical, other) = (critical + ROUNDING, other + ROUNDING);
+        let mut total: f64 = 0.0;
         for entry in &self.entries {
-            total.admit(&mut self.rooms[entry.source as usize], entry);
+            let room = &mut self.rooms[entry.source as usize];
+            let threshold = if room.is_critical { critical } else { other };
+            // In this order, the sum does not wait for the difference, which is known early.
+            let with = total + (entry.utilization - room.share);
+            if with <= threshold {
+                total = with;
+                (room.share, room.admitted) = (entry.utilization, entry.tuple);
+            }
         }
-        self.utilization = total.utilization;
+        self.utilization = total;
     }
 
     /// Takes over what was admitted: calls this with the decisions for sources that have changed, or have
@@ -298,40 +328,9 @@ impl Admission {
     }
 }
 
-/// Sum of what has been admitted.
-struct Total {
-    utilization: f64,
-    critical: f64,
-    other: f64,
-}
-
-impl Total {
-    fn new((critical, other): (f64, f64)) -> Self {
-        Self {
-            utilization: 0.0,
-            critical: critical + ROUNDING,
-            other: other + ROUNDING,
-        }
-    }
-
-    /// Admits a rate if it has room: it replaces a lower one of its source.
-    fn admit(&mut self, room: &mut Room, entry: &Entry) {
-        let threshold = if room.is_critical {
-            self.critical
-        } else {
-            self.other
-        };
-        let with = self.utilization - room.share + entry.utilization;
-        if with <= threshold {
-            self.utilization = with;
-            (room.share, room.admitted) = (entry.utilization, entry.tuple);
-        }
-    }
-}
-
 impl Source {
-    /// Returns its place among all sources, of which it has this index.
-    fn place(&self, index: u32) -> (Reverse<Criticality>, u64, u32) {
+    /// Returns the key by which sources are ranked; it has this index.
+    fn key(&self, index: u32) -> (Reverse<Criticality>, u64, u32) {
         (Reverse(self.criticality), self.shortest, index)
     }
 
@@ -351,9 +350,23 @@ impl Source {
     }
 }
 
-fn place(strategy: Strategy, sources: &[Source], entry: &Entry) -> Place {
-    let source = sources[entry.source as usize].place(entry.source);
-    (strategy.round(entry.tuple), source, entry.tuple)
+impl Entry {
+    /// Creates the entry of a rate, with what follows from the source in nanoseconds.
+    fn new(rate: &RateTuple, following: f64, source: u32, tuple: u32) -> Self {
+        Self {
+            utilization: (nanoseconds(rate.wcet) + following) / nanoseconds(rate.period),
+            source,
+            tuple,
+        }
+    }
+
+    fn place(&self, strategy: Strategy, sources: &[Source]) -> Place {
+        (
+            strategy.round(self.tuple),
+            sources[self.source as usize].rank,
+            self.tuple,
+        )
+    }
 }
 
 /// Returns the rates of a source that can be admitted.
@@ -373,11 +386,6 @@ fn shortest(rates: &[RateTuple]) -> u64 {
     let shortest = rates.last().map_or(Duration::ZERO, |rate| rate.period);
     let seconds = shortest.as_secs().saturating_mul(1_000_000_000);
     seconds.saturating_add(shortest.subsec_nanos().into())
-}
-
-/// Returns the share of a source at one of its rates, with what follows in nanoseconds.
-fn utilization(rate: &RateTuple, following: f64) -> f64 {
-    (nanoseconds(rate.wcet) + following) / nanoseconds(rate.period)
 }
 
 /// Returns a duration in nanoseconds.
