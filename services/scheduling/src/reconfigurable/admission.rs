@@ -165,15 +165,10 @@ impl Admission {
     ) {
         // Rates beyond those that a source has had.
         let mut new = Vec::new();
-        let (mut has_fewer, mut is_ranked) = (false, true);
+        let (mut has_fewer, mut has_moved) = (false, false);
         for operation in changed {
-            let found = self
-                .sources
-                .binary_search_by_key(operation, |source| source.operation);
-            let Some(index) = found
-                .ok()
-                .filter(|index| self.rooms[*index].change == Change::None)
-            else {
+            let index = self.index(*operation);
+            let Some(index) = index.filter(|index| self.rooms[*index].change == Change::None) else {
                 continue;
             };
             let rates = admissible(system.operations, contradictory, *operation);
@@ -185,23 +180,17 @@ impl Admission {
             has_fewer |= rates.len() < source.rates as usize;
             let former = source.shortest;
             (source.rates, source.shortest) = (rates.len() as u32, shortest(rates));
-            self.rooms[index].change = match source.shortest == former {
-                true => Change::Rates,
-                false => Change::Shortest,
-            };
-        }
-        for operation in changed {
-            let found = self
-                .sources
-                .binary_search_by_key(operation, |source| source.operation);
-            is_ranked &= found.map_or(true, |index| self.is_ranked(index));
+            let has_same = source.shortest == former;
+            self.rooms[index].change = if has_same { Change::Rates } else { Change::Shortest };
+            has_moved |= !has_same;
         }
         if has_fewer {
             let sources = &self.sources;
             self.entries
                 .retain(|entry| entry.tuple < sources[entry.source as usize].rates);
         }
-        if !is_ranked {
+        let is_ranked = |operation: &u32| self.index(*operation).is_none_or(|index| self.is_ranked(index));
+        if has_moved && !changed.iter().all(is_ranked) {
             // Entries that may have other places are taken out and put in again.
             let rooms = &self.rooms;
             self.entries.retain(|entry| {
@@ -246,6 +235,14 @@ impl Admission {
         }
         let end = self.entries.len().min(from + step - 1);
         from + self.entries[from..end].partition_point(is_before)
+    }
+
+    /// Returns the index of an operation among the sources; `None`: it is none.
+    fn index(&self, operation: u32) -> Option<usize> {
+        let found = self
+            .sources
+            .binary_search_by_key(&operation, |source| source.operation);
+        found.ok()
     }
 
     /// Returns whether the rank of a source still agrees with its neighbours'.
