@@ -165,7 +165,7 @@ impl Admission {
     ) {
         // Rates beyond those that a source has had.
         let mut new = Vec::new();
-        let (mut has_fewer, mut has_moved) = (false, false);
+        let (mut has_more, mut has_moved) = (false, false);
         for operation in changed {
             let index = self.index(*operation);
             let Some(index) = index.filter(|index| self.rooms[*index].change == Change::None) else {
@@ -173,18 +173,17 @@ impl Admission {
             };
             let rates = admissible(system.operations, contradictory, *operation);
             let following = follow_up[*operation as usize];
-            self.refresh(system.strategy, index, rates, following);
+            has_more |= !self.refresh(system.strategy, index, rates, following);
             let source = &mut self.sources[index];
             let added = rates.iter().zip(0u32..).skip(source.rates as usize);
             new.extend(added.map(|(rate, tuple)| Entry::new(rate, following, index as u32, tuple)));
-            has_fewer |= rates.len() < source.rates as usize;
             let former = source.shortest;
             (source.rates, source.shortest) = (rates.len() as u32, shortest(rates));
             let has_same = source.shortest == former;
             self.rooms[index].change = if has_same { Change::Rates } else { Change::Shortest };
             has_moved |= !has_same;
         }
-        if has_fewer {
+        if has_more {
             let sources = &self.sources;
             self.entries
                 .retain(|entry| entry.tuple < sources[entry.source as usize].rates);
@@ -206,23 +205,36 @@ impl Admission {
         self.admit(system.thresholds);
     }
 
-    /// Updates the entries that a source has had and keeps.
-    fn refresh(&mut self, strategy: Strategy, index: usize, rates: &[RateTuple], following: f64) {
+    /// Updates the entries that a source keeps, and removes those that it loses, as far as they are in one
+    /// place; returns whether this is so.
+    fn refresh(&mut self, strategy: Strategy, index: usize, rates: &[RateTuple], following: f64) -> bool {
         let Source {
             rank, rates: former, ..
         } = self.sources[index];
         let source = index as u32;
         let mut next = 0;
-        for (rate, tuple) in rates.iter().take(former as usize).zip(0..) {
-            let entry = self.entries.get(next);
-            if entry.is_none_or(|entry| (entry.source, entry.tuple) != (source, tuple)) {
-                next = self.find(next, (strategy.round(tuple), rank, tuple), strategy);
-            }
+        let found = |own: &Self, next: usize, tuple: u32| match own.entries.get(next) {
+            Some(entry) if (entry.source, entry.tuple) == (source, tuple) => next,
+            _ => own.find(next, (strategy.round(tuple), rank, tuple), strategy),
+        };
+        for (rate, tuple) in rates.iter().zip(0..former) {
+            next = found(self, next, tuple);
             if let Some(entry) = self.entries.get_mut(next) {
                 *entry = Entry::new(rate, following, source, tuple);
             }
             next += 1;
         }
+        let lost = (former as usize).saturating_sub(rates.len());
+        if lost == 0 {
+            return true;
+        }
+        next = found(self, next, rates.len() as u32);
+        let together = self.entries[next..]
+            .iter()
+            .take_while(|entry| entry.source == source);
+        let together = together.count();
+        self.entries.drain(next..next + together);
+        together == lost
     }
 
     /// Finds the entry of a place; it is not before this index, and often near.

@@ -20,6 +20,9 @@ pub(super) struct Levels {
     uses: Vec<Use>,
     /// Operations whose levels have come in this computation, by level and period.
     new: Vec<(Level, Duration, u32)>,
+    /// Level and period of the last operation that has moved. It is counted after the next one has left: often,
+    /// that leaves the same place, so that no list grows.
+    arriving: Option<(u32, Duration)>,
     /// Whether a level may have gone.
     has_emptied: bool,
     /// Number of operations that may still move; if more do, all levels are found again, which costs less.
@@ -76,13 +79,14 @@ impl Levels {
         if let Some((level, period)) = before.level.zip(before.period) {
             self.leave(level, period);
         }
+        self.arrive();
         now.level = None;
         if let Some((key, period)) = key(strategy, now).zip(now.period) {
             let same = before.level.filter(|level| self.uses[*level as usize].key == key);
             now.level = same.or_else(|| self.number(key));
-            match now.level {
-                Some(level) => self.enter(level, period),
-                None => self.new.push((key, period, index)),
+            self.arriving = now.level.map(|level| (level, period));
+            if now.level.is_none() {
+                self.new.push((key, period, index));
             }
         }
     }
@@ -101,7 +105,10 @@ impl Levels {
         }
     }
 
-    fn enter(&mut self, level: u32, period: Duration) {
+    fn arrive(&mut self) {
+        let Some((level, period)) = self.arriving.take() else {
+            return;
+        };
         let periods = &mut self.levels[level as usize].periods;
         let operations = &mut self.uses[level as usize].operations;
         match periods.binary_search(&period) {
@@ -119,6 +126,7 @@ impl Levels {
             *self = Self::new(strategy, assignments);
             return;
         }
+        self.arrive();
         self.may_move = may_move(assignments);
         let has_emptied = std::mem::take(&mut self.has_emptied);
         let has_gone = has_emptied && self.levels.iter().any(|level| level.periods.is_empty());
