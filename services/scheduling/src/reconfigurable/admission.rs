@@ -29,8 +29,8 @@ struct Source {
     operation: u32,
     /// Number of rates that can be admitted: none if they contradict each other.
     rates: u32,
-    /// Shortest of their periods, in nanoseconds.
-    shortest: u64,
+    /// Shortest of their periods.
+    shortest: Duration,
     /// Criticality that counts for the order of admission.
     criticality: Criticality,
     /// Its place among the ranked sources.
@@ -330,16 +330,18 @@ impl Admission {
         resting.map(|source| source.operation).take(self.resting)
     }
 
-    /// Returns the decisions for sources of which a lower rate than the highest was admitted.
-    pub(super) fn lower(&self) -> impl Iterator<Item = Decision> + '_ {
+    /// Returns the sources of which a lower rate than the highest was admitted, with their shortest periods.
+    pub(super) fn lower(&self) -> impl Iterator<Item = (u32, Duration)> + '_ {
         let lower = self.sources.iter().filter(|source| source.is_lower());
-        lower.map(Source::decision).take(self.lower)
+        lower
+            .map(|source| (source.operation, source.shortest))
+            .take(self.lower)
     }
 }
 
 impl Source {
     /// Returns the key by which sources are ranked; it has this index.
-    fn key(&self, index: u32) -> (Reverse<Criticality>, u64, u32) {
+    fn key(&self, index: u32) -> (Reverse<Criticality>, Duration, u32) {
         (Reverse(self.criticality), self.shortest, index)
     }
 
@@ -390,11 +392,9 @@ fn admissible<'a>(
     }
 }
 
-/// Returns the shortest period in nanoseconds.
-fn shortest(rates: &[RateTuple]) -> u64 {
-    let shortest = rates.last().map_or(Duration::ZERO, |rate| rate.period);
-    let seconds = shortest.as_secs().saturating_mul(1_000_000_000);
-    seconds.saturating_add(shortest.subsec_nanos().into())
+/// Returns the shortest period.
+fn shortest(rates: &[RateTuple]) -> Duration {
+    rates.last().map_or(Duration::ZERO, |rate| rate.period)
 }
 
 /// Returns a duration in nanoseconds.

@@ -144,15 +144,15 @@ impl Solution {
         let resting = self.admission.resting();
         anomalies.extend(resting.map(|index| Anomaly::NotAdmitted(name(index))));
         anomalies.extend(unresolved(true));
-        for own in self.admission.lower() {
-            let wanted = operations[own.operation as usize].tuples.last();
-            let (period, _) = decided(operations, &own);
-            anomalies.extend(period.zip(wanted).map(|(period, wanted)| Anomaly::LowerRate {
-                name: name(own.operation),
+        let lower = self.admission.lower();
+        anomalies.extend(lower.filter_map(|(index, wanted)| {
+            let period = self.assignments[index as usize].period?;
+            Some(Anomaly::LowerRate {
+                name: name(index),
                 period,
-                wanted: wanted.period,
-            }));
-        }
+                wanted,
+            })
+        }));
         anomalies
     }
 }
