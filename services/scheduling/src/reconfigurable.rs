@@ -14,11 +14,11 @@ mod pending;
 mod queue;
 mod solution;
 mod strategy;
+mod system;
 mod threshold;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use self::solution::{Solution, System};
 pub use self::{
     anomaly::{Anomaly, Severity},
     configuration::DispatchLevel,
@@ -28,6 +28,7 @@ pub use self::{
     strategy::Strategy,
     threshold::InvalidThreshold,
 };
+use self::{solution::Solution, system::System};
 
 /// Chooses a rate for each operation so that the processor is not overloaded, and the priority at which each
 /// is dispatched.

@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, collections::BTreeSet, time::Duration};
 
-use super::{Criticality, Operation, RateTuple, Strategy, solution::System};
+use super::{Criticality, Operation, RateTuple, Strategy, graph::nanoseconds, system::System};
 
 /// Alternative rates of all sources in the order of admission, and which of them were admitted.
 #[derive(Clone, Debug, Default)]
@@ -39,7 +39,7 @@ struct Source {
     admitted: u32,
 }
 
-/// What the admission needs of a source. Between computations, no rate is admitted here, and
+/// State of a source while rates are admitted. Between computations, no rate is admitted here, and
 /// nothing has changed.
 #[derive(Clone, Copy, Debug)]
 struct Room {
@@ -395,11 +395,6 @@ fn admissible<'a>(
 /// Returns the shortest period.
 fn shortest(rates: &[RateTuple]) -> Duration {
     rates.last().map_or(Duration::ZERO, |rate| rate.period)
-}
-
-/// Returns a duration in nanoseconds.
-pub(super) fn nanoseconds(duration: Duration) -> f64 {
-    duration.as_secs() as f64 * 1e9 + f64::from(duration.subsec_nanos())
 }
 
 /// Upper bound of the rounding errors of sums.

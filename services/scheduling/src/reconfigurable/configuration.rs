@@ -20,8 +20,8 @@ pub(super) struct Levels {
     uses: Vec<Use>,
     /// Operations whose levels have come in this computation, by level and period.
     new: Vec<(Level, Duration, u32)>,
-    /// Level and period of the last operation that has moved. It is counted after the next one has left: often,
-    /// that leaves the same place, so that no list grows.
+    /// Level and period of the last operation that has moved. It is counted after the next has left, which
+    /// often makes room for it in the same lists.
     arriving: Option<(u32, Duration)>,
     /// Whether a level may have gone.
     has_emptied: bool,

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use super::{
-    Assignment, Criticality, Dependency, Firing, Operation, admission::nanoseconds, pending::Pending,
-};
+use super::{Assignment, Criticality, Dependency, Firing, Operation, pending::Pending};
 
 /// Neighbours of all operations, one list after the other.
 #[derive(Clone, Debug, Default)]
@@ -228,4 +226,9 @@ impl Graph {
         let period = (rate > 0.0 && rate.is_finite()).then(|| Duration::from_secs_f64(1.0 / rate));
         (period, criticality)
     }
+}
+
+/// Returns a duration in nanoseconds.
+pub(super) fn nanoseconds(duration: Duration) -> f64 {
+    duration.as_secs() as f64 * 1e9 + f64::from(duration.subsec_nanos())
 }

@@ -3,21 +3,13 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use super::{
-    Anomaly, Assignment, Criticality, Dependency, Operation, Strategy,
+    Anomaly, Assignment, Criticality, Dependency, Operation,
     admission::{Admission, Decision},
     configuration::{self, Levels},
     graph::Graph,
     pending::Pending,
+    system::System,
 };
-
-/// What is computed.
-#[derive(Clone, Copy)]
-pub(super) struct System<'a> {
-    pub(super) strategy: Strategy,
-    /// Utilisations up to which critical work, and other work, is admitted.
-    pub(super) thresholds: (f64, f64),
-    pub(super) operations: &'a [Operation],
-}
 
 /// Result of a computation, from which a partial one continues.
 #[derive(Clone, Debug)]

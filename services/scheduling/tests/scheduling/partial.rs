@@ -1,5 +1,5 @@
-//! Partial computations of the reconfigurable scheduler: after random changes, they decide as a scheduler does
-//! that is given the changed operations at once.
+//! Partial computations of the reconfigurable scheduler: after random changes, they decide as a scheduler
+//! does that is given the changed operations at once.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ struct Changed {
     dependencies: Vec<(u32, u32, u32)>,
 }
 
-/// What a computation decides.
+/// Result of a computation.
 #[derive(Debug, PartialEq)]
 struct Decided {
     anomalies: Vec<Anomaly>,
