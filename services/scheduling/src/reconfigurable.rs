@@ -209,7 +209,7 @@ impl ReconfigurableScheduler {
         if operation.is_source() != was_source {
             self.solution = None;
         } else if let Some(solution) = &mut self.solution {
-            solution.changed.push(id.0);
+            solution.note(id.0);
         }
         Ok(())
     }

@@ -61,7 +61,7 @@ enum Change {
     Shortest,
 }
 
-/// Number of no rate.
+/// The number that stands for no rate.
 const NONE: u32 = u32::MAX;
 
 /// One rate of a source.

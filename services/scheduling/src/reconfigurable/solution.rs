@@ -20,8 +20,9 @@ pub(super) struct Solution {
     pub(super) levels: Levels,
     /// Operations whose tuples contradict each other.
     contradictory: BTreeSet<u32>,
-    /// Operations whose rates or execution times have changed since the last computation.
-    pub(super) changed: Vec<u32>,
+    /// Operations whose rates or execution times have changed since the last computation; some may be listed
+    /// several times.
+    changed: Vec<u32>,
     pending: Pending,
 }
 
@@ -60,6 +61,16 @@ impl Solution {
             assignments,
             contradictory,
         }
+    }
+
+    /// Notes that rates or execution times of an operation have changed.
+    pub(super) fn note(&mut self, operation: u32) {
+        // However often operations change before a computation, the list stays bounded.
+        if self.changed.len() >= 2 * self.assignments.len() {
+            self.changed.sort_unstable();
+            self.changed.dedup();
+        }
+        self.changed.push(operation);
     }
 
     /// Continues where changed operations have other rates or execution times.
@@ -154,4 +165,30 @@ fn decided(operations: &[Operation], decision: &Decision) -> (Option<Duration>, 
     let operation = &operations[decision.operation as usize];
     let admitted = decision.admitted.map(|tuple| &operation.tuples[tuple as usize]);
     (admitted.map(|tuple| tuple.period), operation.criticality)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reconfigurable::Strategy;
+
+    #[test]
+    fn changes_before_a_computation_are_bounded() {
+        let ms = Duration::from_millis;
+        let operations = ["radar", "map", "display"]
+            .map(|name| Operation::new(name, Criticality::Low).tuple(ms(10), ms(1)));
+        let system = System {
+            strategy: Strategy::Muf,
+            thresholds: (1.0, 1.0),
+            operations: &operations,
+        };
+        let mut solution = Solution::new(system, &[]);
+        for operation in (0..3).cycle().take(1_000) {
+            solution.note(operation);
+            assert!(solution.changed.len() <= 6, "{:?}", solution.changed);
+        }
+        solution.changed.sort_unstable();
+        solution.changed.dedup();
+        assert_eq!(solution.changed, [0, 1, 2]);
+    }
 }
