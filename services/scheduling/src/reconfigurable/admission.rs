@@ -47,8 +47,8 @@ struct Room {
     share: f64,
     admitted: u32,
     change: Change,
-    /// Whether the threshold of critical work applies.
-    is_critical: bool,
+    /// Utilisation up to which it is admitted.
+    threshold: f64,
 }
 
 /// Change of a source since the computation before.
@@ -107,13 +107,13 @@ impl Admission {
                 share: 0.0,
                 admitted: NONE,
                 change: Change::Rates,
-                is_critical: system.strategy.knows_criticality() && criticality.is_critical(),
+                threshold: system.threshold(criticality) + ROUNDING,
             });
         }
         admission.ranked = (0..admission.sources.len() as u32).collect();
         admission.rank();
         admission.enter_all(system, follow_up);
-        admission.admit(system.thresholds);
+        admission.admit();
         admission
     }
 
@@ -202,7 +202,7 @@ impl Admission {
         if !new.is_empty() {
             self.merge(system.strategy, new);
         }
-        self.admit(system.thresholds);
+        self.admit();
     }
 
     /// Updates the entries that a source keeps, and removes those that it loses, as far as they are in one
@@ -287,15 +287,13 @@ impl Admission {
 
     /// Admits entries in order, in which those of a source ascend: a rate that has room replaces a lower one
     /// of its source.
-    fn admit(&mut self, (critical, other): (f64, f64)) {
-        let (critical, other) = (critical + ROUNDING, other + ROUNDING);
+    fn admit(&mut self) {
         let mut total: f64 = 0.0;
         for entry in &self.entries {
             let room = &mut self.rooms[entry.source as usize];
-            let threshold = if room.is_critical { critical } else { other };
             // In this order, the sum does not wait for the difference, which is known early.
             let with = total + (entry.utilization - room.share);
-            if with <= threshold {
+            if with <= room.threshold {
                 total = with;
                 (room.share, room.admitted) = (entry.utilization, entry.tuple);
             }
