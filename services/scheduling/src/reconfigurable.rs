@@ -10,17 +10,15 @@ mod objection;
 mod operation;
 mod operation_id;
 mod operation_levels;
+mod pending;
 mod queue;
+mod solution;
 mod strategy;
+mod system;
 mod threshold;
 
-use std::{
-    collections::{BTreeSet, HashMap},
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use self::{admission::Entry, configuration::Periods, graph::Graph};
 pub use self::{
     anomaly::{Anomaly, Severity},
     configuration::DispatchLevel,
@@ -30,6 +28,7 @@ pub use self::{
     strategy::Strategy,
     threshold::InvalidThreshold,
 };
+use self::{solution::Solution, system::System};
 
 /// Chooses a rate for each operation so that the processor is not overloaded, and the priority at which each
 /// is dispatched.
@@ -70,24 +69,6 @@ pub struct ReconfigurableScheduler {
     dependencies: Vec<Dependency>,
     /// Result of the computation; `None` before [`Self::compute`], and after changes of the structure.
     solution: Option<Solution>,
-}
-
-/// Result of a computation, from which a partial one continues.
-#[derive(Clone, Debug, Default)]
-struct Solution {
-    graph: Graph,
-    /// Alternative rates of all sources, in the order of admission.
-    entries: Vec<Entry>,
-    /// Index of each source's admitted tuple.
-    admitted: Vec<Option<u32>>,
-    utilization: f64,
-    assignments: Vec<Assignment>,
-    levels: Vec<DispatchLevel>,
-    periods: Periods,
-    /// Operations whose tuples contradict each other.
-    contradictory: BTreeSet<u32>,
-    /// Position of each operation among all, by importance and then in topological order.
-    subpriorities: Vec<u32>,
 }
 
 /// Decision for one operation.
@@ -228,7 +209,7 @@ impl ReconfigurableScheduler {
         if operation.is_source() != was_source {
             self.solution = None;
         } else if let Some(solution) = &mut self.solution {
-            solution.graph.changed.push(id.0);
+            solution.note(id.0);
         }
         Ok(())
     }
@@ -283,14 +264,16 @@ impl ReconfigurableScheduler {
 
     /// Returns the levels of dispatch, the first one first; none before [`Self::compute`].
     pub fn levels(&self) -> &[DispatchLevel] {
-        self.solution.as_ref().map_or(&[], |solution| &solution.levels)
+        self.solution
+            .as_ref()
+            .map_or(&[], |solution| &solution.levels.levels)
     }
 
     /// Returns the utilisation of the processor by everything that was admitted: 0 to 1.
     pub fn utilization(&self) -> f64 {
         self.solution
             .as_ref()
-            .map_or(0.0, |solution| solution.utilization)
+            .map_or(0.0, |solution| solution.admission.utilization)
     }
 
     fn known(&self, id: OperationId) -> Result<(), Anomaly> {
@@ -303,143 +286,21 @@ impl ReconfigurableScheduler {
     /// Computes rates and priorities, after [`Self::replace`] only those that have changed; returns all
     /// anomalies, the most severe first.
     pub fn compute(&mut self) -> Vec<Anomaly> {
-        let mut solution = match self.solution.take() {
-            Some(mut solution) => {
-                self.admit_changed(&mut solution);
-                solution
-            }
-            None => self.computed_anew(),
+        let system = System {
+            strategy: self.strategy,
+            thresholds: (self.critical_threshold, self.threshold),
+            operations: &self.operations,
         };
-        solution.graph.changed.clear();
-        let anomalies = self.anomalies(&solution);
-        self.solution = Some(solution);
-        anomalies
-    }
-
-    fn computed_anew(&self) -> Solution {
-        let graph = Graph::of(&self.operations, &self.dependencies);
-        let is_contradictory = |index: &u32| self.operations[*index as usize].contradiction().is_some();
-        let mut solution = Solution {
-            contradictory: (0u32..)
-                .take(self.operations.len())
-                .filter(is_contradictory)
-                .collect(),
-            subpriorities: configuration::subpriorities(&self.operations, &graph),
-            admitted: vec![None; self.operations.len()],
-            assignments: vec![Assignment::default(); self.operations.len()],
-            graph,
-            ..Solution::default()
-        };
-        solution.entries = admission::entries(&self.operations, &solution, self.strategy);
-        self.admit(&mut solution);
-        let all: Vec<u32> = solution.graph.order.clone();
-        for operation in all {
-            self.assign(&mut solution, operation);
+        let is_partial = self.solution.is_some();
+        let anew = || Solution::new(system, &self.dependencies);
+        let solution = self.solution.get_or_insert_with(anew);
+        if is_partial {
+            solution.update(system);
         }
-        configuration::set_levels(self.strategy, &mut solution);
-        solution
-    }
-
-    /// Continues from a solution whose changed operations have other rates or execution times.
-    fn admit_changed(&self, solution: &mut Solution) {
-        let before = solution.admitted.clone();
-        for changed in &solution.graph.changed {
-            if self.operations[*changed as usize].contradiction().is_some() {
-                solution.contradictory.insert(*changed);
-            } else {
-                solution.contradictory.remove(changed);
-            }
-        }
-        let updated = solution.graph.update_follow_up(&self.operations);
-        admission::update_entries(&self.operations, solution, self.strategy, &updated);
-        self.admit(solution);
-        let sources = solution.graph.sources.iter().copied();
-        let moved = sources.filter(|source| before[*source as usize] != solution.admitted[*source as usize]);
-        let mut changed = solution.graph.changed.clone();
-        changed.retain(|operation| self.operations[*operation as usize].is_source());
-        changed.extend(moved);
-        let affected = solution.graph.following(&changed).into_iter();
-        let moved = affected.filter_map(|operation| {
-            let before = solution.assignments[operation as usize];
-            self.assign(solution, operation).then_some((operation, before))
-        });
-        let moved: Vec<(u32, Assignment)> = moved.collect();
-        configuration::update_levels(self.strategy, solution, &moved);
-    }
-
-    fn admit(&self, solution: &mut Solution) {
-        solution.utilization = admission::admit(
-            &solution.entries,
-            self.strategy,
-            (self.critical_threshold, self.threshold),
-            &mut solution.admitted,
-        );
-    }
-
-    /// Sets period and criticality of an operation whose predecessors have theirs; returns whether they
-    /// changed.
-    fn assign(&self, solution: &mut Solution, operation: u32) -> bool {
-        let index = operation as usize;
-        let (period, criticality) = if self.operations[index].is_source() {
-            let tuple = solution.admitted[index].map(|tuple| &self.operations[index].tuples[tuple as usize]);
-            (
-                tuple.map(|tuple| tuple.period),
-                self.operations[index].criticality,
-            )
-        } else {
-            solution
-                .graph
-                .follows(&self.operations[index], operation, &solution.assignments)
-        };
-        let period = period.filter(|_| self.operations[index].enabled);
-        let assignment = &mut solution.assignments[index];
-        let changed = (assignment.period, assignment.criticality) != (period, criticality);
-        (assignment.period, assignment.criticality) = (period, criticality);
-        assignment.subpriority = solution.subpriorities[index];
-        changed
+        solution.anomalies(&self.operations)
     }
 
     fn name(&self, index: u32) -> Arc<str> {
         Arc::clone(&self.operations[index as usize].name)
-    }
-
-    fn unresolved(&self, index: u32) -> Anomaly {
-        Anomaly::Unresolved {
-            name: self.name(index),
-            remote: self.operations[index as usize].is_remote,
-        }
-    }
-
-    /// Finds all anomalies, the most severe first.
-    fn anomalies(&self, solution: &Solution) -> Vec<Anomaly> {
-        let graph = &solution.graph;
-        let mut anomalies: Vec<Anomaly> = Vec::with_capacity(graph.sources.len());
-        if !graph.cyclic.is_empty() {
-            let names = graph.cyclic.iter().map(|index| self.name(*index)).collect();
-            anomalies.push(Anomaly::Cycle(names));
-        }
-        let contradictory = solution.contradictory.iter();
-        anomalies.extend(contradictory.filter_map(|index| self.operations[*index as usize].contradiction()));
-        let unresolved = |remote: bool| {
-            let unresolved = graph.unresolved.iter().copied();
-            unresolved.filter(move |index| self.operations[*index as usize].is_remote == remote)
-        };
-        anomalies.extend(unresolved(false).map(|index| self.unresolved(index)));
-        let resting = graph.sources.iter();
-        let resting = resting.filter(|index| solution.admitted[**index as usize].is_none());
-        anomalies.extend(resting.map(|index| Anomaly::NotAdmitted(self.name(*index))));
-        anomalies.extend(unresolved(true).map(|index| self.unresolved(index)));
-        for &index in &graph.sources {
-            let tuples = &self.operations[index as usize].tuples;
-            let admitted = solution.admitted[index as usize].map(|tuple| tuple as usize);
-            if let Some(tuple) = admitted.filter(|tuple| tuple + 1 < tuples.len()) {
-                anomalies.push(Anomaly::LowerRate {
-                    name: self.name(index),
-                    period: tuples[tuple].period,
-                    wanted: tuples[tuples.len() - 1].period,
-                });
-            }
-        }
-        anomalies
     }
 }

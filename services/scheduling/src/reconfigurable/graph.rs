@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Assignment, Criticality, Dependency, Firing, Operation};
+use super::{Assignment, Criticality, Dependency, Firing, Operation, pending::Pending};
 
 /// Neighbours of all operations, one list after the other.
 #[derive(Clone, Debug, Default)]
@@ -47,16 +47,12 @@ pub(super) struct Graph {
     pub(super) order: Vec<u32>,
     /// Position of each operation in `order`.
     places: Vec<u32>,
-    /// Enabled operations with rates of their own.
-    pub(super) sources: Vec<u32>,
     /// Operations in a cycle, or behind one.
     pub(super) cyclic: Vec<u32>,
     /// Operations without rates that depend on nothing.
     pub(super) unresolved: Vec<u32>,
-    /// Execution time, in seconds, of everything that follows from one execution of each operation.
+    /// Execution time, in nanoseconds, of everything that follows from one execution of each operation.
     pub(super) follow_up: Vec<f64>,
-    /// Operations that have changed since the last computation.
-    pub(super) changed: Vec<u32>,
 }
 
 impl Graph {
@@ -118,10 +114,6 @@ impl Graph {
             .iter()
             .zip(0..)
             .for_each(|(operation, place)| self.places[*operation as usize] = place);
-        self.sources = all()
-            .filter(|(_, operation)| operation.is_source())
-            .map(|(index, _)| index)
-            .collect();
         let is_reached = |index: u32| self.places[index as usize] != u32::MAX;
         self.cyclic = all()
             .map(|(index, _)| index)
@@ -142,44 +134,47 @@ impl Graph {
                 Firing::Any => 1,
                 Firing::All => self.predecessors.of_operation(follower).len(),
             };
-            let time = own.wcet().as_secs_f64() + self.follow_up[follower as usize];
+            let time = nanoseconds(own.wcet()) + self.follow_up[follower as usize];
             time * f64::from(times) / parts as f64
         });
         following.sum()
     }
 
-    /// Updates what follows from changed operations, and from all that they follow from; returns the sources
-    /// among these.
-    pub(super) fn update_follow_up(&mut self, operations: &[Operation]) -> Vec<u32> {
-        let mut sources = Vec::new();
-        let mut pending = self.marked(&self.changed);
+    /// Updates what follows from the operations on which changed ones depend, as long as it differs; adds the
+    /// sources for which it does to the changed operations. What follows from these has not changed.
+    pub(super) fn update_follow_up(
+        &mut self,
+        operations: &[Operation],
+        pending: &mut Pending,
+        changed: &mut Vec<u32>,
+    ) {
+        for operation in changed.iter() {
+            self.mark_predecessors(*operation, pending);
+        }
         // The latest in topological order first.
-        for place in (0..self.order.len()).rev() {
-            if !pending[place] {
+        while let Some(place) = pending.take_last() {
+            let operation = self.order[place];
+            let follow_up = self.follow_up(operations, operation);
+            if self.follow_up[operation as usize] == follow_up {
                 continue;
             }
-            let operation = self.order[place];
-            self.follow_up[operation as usize] = self.follow_up(operations, operation);
+            self.follow_up[operation as usize] = follow_up;
+            self.mark_predecessors(operation, pending);
             if operations[operation as usize].is_source() {
-                sources.push(operation);
-            }
-            for &(before, _) in self.predecessors.of_operation(operation) {
-                pending[self.places[before as usize] as usize] = true;
+                changed.push(operation);
             }
         }
-        sources
     }
 
-    /// Returns for each place of the order whether one of these operations has it.
-    fn marked(&self, operations: &[u32]) -> Vec<bool> {
-        let mut marked = vec![false; self.order.len()];
-        for operation in operations {
-            // Disabled operations, and those in cycles, have no place.
-            if let Some(mark) = marked.get_mut(self.places[*operation as usize] as usize) {
-                *mark = true;
-            }
-        }
-        marked
+    fn mark_predecessors(&self, operation: u32, pending: &mut Pending) {
+        let before = self.predecessors(operation);
+        before.for_each(|before| pending.mark(self.places[before as usize]));
+    }
+
+    /// Marks the operations that directly follow from an operation.
+    pub(super) fn mark_followers(&self, operation: u32, pending: &mut Pending) {
+        let followers = self.followers.of_operation(operation).iter();
+        followers.for_each(|(follower, _)| pending.mark(self.places[*follower as usize]));
     }
 
     /// Returns the operations on which an operation depends.
@@ -190,19 +185,15 @@ impl Graph {
 
     /// Returns these operations and all that follow from them, in topological order.
     pub(super) fn following(&self, operations: &[u32]) -> Vec<u32> {
-        let mut pending = self.marked(operations);
+        let mut pending = Pending::new(self.order.len());
+        let places = operations
+            .iter()
+            .map(|operation| self.places[*operation as usize]);
+        places.for_each(|place| pending.mark(place));
         let mut found = Vec::new();
-        for place in 0..pending.len() {
-            if !pending[place] {
-                continue;
-            }
+        while let Some(place) = pending.take_first() {
             found.push(self.order[place]);
-            for &(follower, _) in self.followers.of_operation(self.order[place]) {
-                // A follower may also be behind a cycle.
-                if let Some(mark) = pending.get_mut(self.places[follower as usize] as usize) {
-                    *mark = true;
-                }
-            }
+            self.mark_followers(self.order[place], &mut pending);
         }
         found
     }
@@ -235,4 +226,9 @@ impl Graph {
         let period = (rate > 0.0 && rate.is_finite()).then(|| Duration::from_secs_f64(1.0 / rate));
         (period, criticality)
     }
+}
+
+/// Returns a duration in nanoseconds.
+pub(super) fn nanoseconds(duration: Duration) -> f64 {
+    duration.as_secs() as f64 * 1e9 + f64::from(duration.subsec_nanos())
 }

@@ -1,6 +1,6 @@
 //! Reasons that keep a computed schedule from coming into force.
 
-use super::{Anomaly, ReconfigurableScheduler, Solution};
+use super::{Anomaly, ReconfigurableScheduler, solution::Solution};
 
 impl ReconfigurableScheduler {
     /// Returns why the computed schedule must not replace the one in force: a cycle, an operation that
@@ -34,7 +34,7 @@ impl ReconfigurableScheduler {
             ));
         }
         if let Some(unresolved) = graph.unresolved.iter().find(|index| !is_remote(index)) {
-            return Some(self.unresolved(*unresolved));
+            return Some(self.operations[*unresolved as usize].unresolved());
         }
         let remote: Vec<u32> = graph.unresolved.iter().filter(is_remote).copied().collect();
         let mut waits = vec![false; self.operations.len()];
@@ -61,7 +61,7 @@ impl ReconfigurableScheduler {
         }
         let operation = &self.operations[cause as usize];
         if !operation.is_source() {
-            return self.unresolved(cause);
+            return operation.unresolved();
         }
         if cause != index {
             return Anomaly::Stopped {

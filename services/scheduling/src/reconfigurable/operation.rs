@@ -137,6 +137,14 @@ impl Operation {
 
     /// Finds tuples that contradict each other, or themselves.
     pub(super) fn contradiction(&self) -> Option<Anomaly> {
+        self.why_contradictory().map(|reason| Anomaly::Contradiction {
+            name: Arc::clone(&self.name),
+            reason,
+        })
+    }
+
+    /// Returns why its tuples contradict each other, in words.
+    pub(super) fn why_contradictory(&self) -> Option<&'static str> {
         let (mut passive, mut repeated, mut too_long) = (0, false, false);
         let mut before = None;
         for tuple in &self.tuples {
@@ -144,16 +152,20 @@ impl Operation {
             repeated |= before.replace(tuple.period) == Some(tuple.period);
             too_long |= tuple.wcet > tuple.period && !tuple.period.is_zero();
         }
-        let reason = match (passive, repeated, too_long) {
-            (1.., ..) if passive < self.tuples.len() => "a passive operation has no rates of its own",
-            (_, true, _) => "two tuples have the same period",
-            (_, _, true) => "an execution time exceeds its period",
-            _ => return None,
-        };
-        Some(Anomaly::Contradiction {
+        match (passive, repeated, too_long) {
+            (1.., ..) if passive < self.tuples.len() => Some("a passive operation has no rates of its own"),
+            (_, true, _) => Some("two tuples have the same period"),
+            (_, _, true) => Some("an execution time exceeds its period"),
+            _ => None,
+        }
+    }
+
+    /// Reports that it depends on nothing that runs.
+    pub(super) fn unresolved(&self) -> Anomaly {
+        Anomaly::Unresolved {
             name: Arc::clone(&self.name),
-            reason,
-        })
+            remote: self.is_remote,
+        }
     }
 }
 

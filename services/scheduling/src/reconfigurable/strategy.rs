@@ -59,45 +59,26 @@ impl std::str::FromStr for Strategy {
     }
 }
 
-/// Key by which alternative rates are admitted: the smallest first.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(super) struct Key {
-    round: u32,
-    criticality: Reverse<Criticality>,
-    /// In nanoseconds.
-    shortest_period: u64,
-    pub(super) source: u32,
-    pub(super) tuple: u32,
-}
-
 /// Key of a level.
 pub(super) type Level = (Reverse<Criticality>, Duration);
 
 impl Strategy {
-    /// Returns the place of a tuple in the order of admission.
-    pub(super) fn key(self, source: u32, tuple: u32, criticality: Criticality, shortest: Duration) -> Key {
-        let criticality = match self {
+    /// Returns the criticality by which sources are admitted: that of their operation, or the same for all.
+    pub(super) fn criticality(self, criticality: Criticality) -> Criticality {
+        match self {
             Self::Rms | Self::RmsFair | Self::Edf | Self::Mlf => Criticality::VeryLow,
             Self::Muf | Self::MufFair | Self::RmsMlf => criticality,
-        };
-        let first = Key {
-            round: 0,
-            criticality: Reverse(criticality),
-            shortest_period: u64::try_from(shortest.as_nanos()).unwrap_or(u64::MAX),
-            source,
-            tuple: 0,
-        };
-        self.key_of_rate(first, tuple)
+        }
     }
 
-    /// Returns the place of another tuple of the same source.
-    pub(super) fn key_of_rate(self, key: Key, tuple: u32) -> Key {
-        let round = match self {
+    /// Returns the round of admission in which a rate is, by its number: ascending with the rates, each one
+    /// the same or the next.
+    pub(super) fn round(self, tuple: u32) -> u32 {
+        match self {
             Self::Rms | Self::Muf => 0,
             Self::RmsFair | Self::Edf | Self::Mlf | Self::MufFair => tuple,
             Self::RmsMlf => u32::from(tuple > 0),
-        };
-        Key { round, tuple, ..key }
+        }
     }
 
     /// Returns whether critical work has a threshold of its own.

@@ -6,6 +6,7 @@ mod files;
 mod following;
 mod inspection;
 mod lane_threads;
+mod partial;
 mod reconfigurable;
 mod rtec;
 mod schedulers;

@@ -1,4 +1,4 @@
-//! The reconfigurable scheduler: rates, admission, order, and partial computations.
+//! The reconfigurable scheduler: rates, admission and order.
 
 use std::time::Duration;
 
@@ -11,10 +11,6 @@ use Criticality::{High, Low, VeryHigh};
 
 fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
-}
-
-fn us(microseconds: u64) -> Duration {
-    Duration::from_micros(microseconds)
 }
 
 fn source(name: &str, criticality: Criticality, periods: &[u64], wcet: u64) -> Operation {
@@ -255,7 +251,7 @@ fn levels_and_queues_are_those_of_the_strategy() {
 
 /// A random system: a tenth of the operations are sources of five rates, the others follow up to six earlier
 /// ones.
-pub fn system(operations: u32, dependencies: u32, seed: u64, strategy: Strategy) -> ReconfigurableScheduler {
+fn system(operations: u32, dependencies: u32, seed: u64, strategy: Strategy) -> ReconfigurableScheduler {
     let mut state = seed;
     let mut up_to = move |most: u64| {
         state = state
@@ -291,58 +287,6 @@ pub fn system(operations: u32, dependencies: u32, seed: u64, strategy: Strategy)
             .unwrap();
     }
     scheduler
-}
-
-#[test]
-fn a_partial_computation_decides_as_a_full_one() {
-    let strategies = [
-        Strategy::Rms,
-        Strategy::RmsFair,
-        Strategy::Muf,
-        Strategy::MufFair,
-        Strategy::RmsMlf,
-        Strategy::Edf,
-        Strategy::Mlf,
-    ];
-    let mut partly = 0;
-    for seed in 0..40 {
-        let strategy = strategies[seed as usize % strategies.len()];
-        let mut scheduler = system(60, 150, seed, strategy);
-        let before = scheduler.compute();
-        for change in 0..10u64 {
-            // Each kind of change for sources and followers, and some of one operation in succession.
-            let id = OperationId((seed * 7 + change / 3 * 13) as u32 % if change < 6 { 7 } else { 60 });
-            let mut tuples = scheduler.operation(id).unwrap().tuples.clone();
-            match change % 5 {
-                // The same places in the order of admission; fewer; others; none; more.
-                0 => tuples.iter_mut().for_each(|tuple| tuple.wcet *= 40),
-                1 if tuples.len() > 1 => drop(tuples.remove(0)),
-                2 => tuples
-                    .iter_mut()
-                    .for_each(|tuple| tuple.period = tuple.period * 9 / 10),
-                3 => tuples.iter_mut().for_each(|tuple| tuple.wcet += tuple.period),
-                _ => {
-                    tuples.iter_mut().for_each(|tuple| tuple.wcet = us(1));
-                    let longest = tuples[0].period;
-                    tuples.push(RateTuple {
-                        period: longest * 2,
-                        wcet: us(2),
-                    });
-                }
-            }
-            scheduler.replace(id, tuples).unwrap();
-            let mut anew = scheduler.clone().thresholds(1.0, 1.0).unwrap();
-            let (partial, full) = (scheduler.compute(), anew.compute());
-            assert_eq!(partial, full, "{strategy:?} {seed} {change}");
-            partly += usize::from(partial != before);
-            for id in (0..60).map(OperationId) {
-                let (partial, full) = (scheduler.assignment(id), anew.assignment(id));
-                assert_eq!(partial, full, "{strategy:?} {seed} {change} {id:?}");
-            }
-            assert_eq!(scheduler.levels(), anew.levels());
-        }
-    }
-    assert!(partly > 20, "only {partly} changes had an effect on admission");
 }
 
 /// Prints how long computations take; run it in a release build, with `--ignored --nocapture`.

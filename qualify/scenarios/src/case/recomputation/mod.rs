@@ -94,8 +94,8 @@ const SOURCE: &str = "Punctual's limit";
 /// Longest computation of each size, in milliseconds.
 const LIMITS_MS: [f64; 2] = [5.0, 80.0];
 /// Ratio of n log n for ten times as many operations, and the factor for caches. Counted by callgrind,
-/// instructions grow 11.2 times, from 7.1 to 80 million, and misses of a second-level cache of 1 MiB 84
-/// times, from 8,000 to 680,000: it holds the smaller system only.
+/// instructions grow 10.8 times, from 3.9 to 43 million, and misses of a second-level cache of 1 MiB 102
+/// times, from 6,600 to 678,000: it holds the smaller system only.
 const GROWTH: (f64, f64) = (10.0 * 4.0 / 3.0, 1.5);
 /// Share of the full computation.
 const PARTIAL: f64 = 0.1;
