@@ -149,11 +149,12 @@ impl ReconfigurableScheduler {
     ///
     /// # Errors
     /// [`Anomaly::DuplicateName`].
-    pub fn add(&mut self, operation: Operation) -> Result<OperationId, Anomaly> {
+    pub fn add(&mut self, mut operation: Operation) -> Result<OperationId, Anomaly> {
         let id = OperationId(u32::try_from(self.operations.len()).expect("fewer than 2^32 operations"));
         if self.names.contains_key(&operation.name) {
             return Err(Anomaly::DuplicateName(operation.name));
         }
+        operation.sort_tuples();
         self.names.insert(Arc::clone(&operation.name), id);
         self.operations.push(operation);
         self.solution = None;

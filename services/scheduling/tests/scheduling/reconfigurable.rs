@@ -61,6 +61,16 @@ fn rates_follow_dependencies() {
 }
 
 #[test]
+fn tuples_that_a_caller_fills_in_any_order_ascend() {
+    let mut scheduler = ReconfigurableScheduler::new(Strategy::Rms);
+    let mut filled = source("filled", Low, &[20, 60], 1);
+    filled.tuples.sort_by_key(|tuple| tuple.period);
+    let filled = scheduler.add(filled).unwrap();
+    assert_eq!(scheduler.compute(), []);
+    assert_eq!(period(&scheduler, filled), Some(ms(20)), "the highest rate");
+}
+
+#[test]
 fn cycles_and_operations_that_nothing_runs_are_named() {
     let mut scheduler = ReconfigurableScheduler::new(Strategy::MufFair);
     let one = scheduler.add(passive("one", 1)).unwrap();
