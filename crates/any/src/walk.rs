@@ -51,6 +51,9 @@ pub(crate) struct Values {
     pub(crate) are_there: bool,
     /// One is of another type than the type code describes: it cannot be copied part by part.
     pub(crate) has_unknown: bool,
+    /// Something in it may refer to a value in the same `any` that contains it or precedes it, and to none
+    /// outside: both are copied together, as they are.
+    pub(crate) is_entangled: bool,
     /// The octets are the same in each code set and version of GIOP, what is not known included.
     pub(crate) has_no_text: bool,
 }
@@ -96,8 +99,10 @@ struct Walk {
     /// Position of the value.
     start: usize,
     depth: u16,
-    /// Positions of values of value types, ascending, and those of their copies.
-    values: Vec<(usize, usize)>,
+    /// Positions of values of value types, ascending, and those of their copies once they have begun.
+    values: Vec<(usize, Option<usize>)>,
+    /// Least position to which something in a value of an unknown type may refer.
+    refers_to: Option<usize>,
     /// Values of unknown types, ascending.
     unknown: Vec<CopiedOctets>,
     may_truncate: bool,
@@ -129,6 +134,7 @@ impl Walk {
             start: from.position(),
             depth: 0,
             values: Vec::new(),
+            refers_to: None,
             unknown: Vec::new(),
             may_truncate: true,
             passed: Passed::default(),
@@ -265,7 +271,8 @@ impl Walk {
             }
         }
         let index = self.values.len();
-        self.values.push((header.position, 0));
+        let no_copy = to.is_none().then_some(header.position);
+        self.values.push((header.position, no_copy));
         self.passed.refers_outside |= header.refers_to < self.start;
         let described = match code {
             Some(code) if code.kind()? == Kind::ValueBox || !code.value()?.is_custom => Some(code),
@@ -299,7 +306,7 @@ impl Walk {
             .filter_map(|id| str::from_utf8(id).ok());
         let ids: Vec<_> = ids.collect();
         to.value(None, &ids, header.is_chunked, |to, copy| {
-            self.values[index].1 = copy;
+            self.values[index].1 = Some(copy);
             let is_truncated = left_out > 0;
             from.value_state(&header, is_truncated, |from| {
                 self.state(code, from, &mut Some(to))
@@ -310,7 +317,7 @@ impl Walk {
     /// The position of the copy of an earlier value.
     fn copy_at(&self, position: usize) -> Option<usize> {
         match self.values.binary_search_by_key(&position, |(at, _)| *at) {
-            Ok(index) => Some(self.values[index].1),
+            Ok(index) => self.values[index].1,
             // In a state that was copied as it is.
             Err(_) => CopiedOctets::find(&self.unknown, position),
         }
@@ -336,12 +343,19 @@ impl Walk {
         // Where it ends is known to the ORB only that has received it.
         self.passed.refers_outside |= !header.is_chunked;
         let value = from.unknown_value(header, factory)?;
+        if let Some(least) = value.refers_to() {
+            self.refers_to = Some(self.refers_to.map_or(least, |other| other.min(least)));
+            self.passed.values.is_entangled = self.refers_to >= Some(self.start);
+        }
         let copied = match to {
-            Some(to) => to.unknown_value(&value, &self.unknown, self.passed.values.has_no_text)?,
+            Some(to) => {
+                let has_no_text = self.passed.values.has_no_text;
+                to.unknown_value(&value, &|position| self.copy_at(position), has_no_text)?
+            }
             None => Some(value.in_place()),
         };
         let copied = copied.ok_or(unsupported)?;
-        self.values[index].1 = copied[0].tag;
+        self.values[index].1 = Some(copied[0].tag);
         self.unknown.extend(copied);
         Ok(())
     }
@@ -359,7 +373,7 @@ impl Walk {
             from.value_state(header, false, factory.decode)
         })?;
         to.value(Some(Arc::clone(&object) as _), object.ids(), true, |to, copy| {
-            self.values[index].1 = copy;
+            self.values[index].1 = Some(copy);
             object.encode_state(to)
         })
     }

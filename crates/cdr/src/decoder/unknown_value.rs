@@ -41,6 +41,18 @@ pub(crate) struct Segment<'a> {
 }
 
 impl UnknownValue<'_> {
+    /// Returns the least position to which something in its states may be an indirection, if that is its tag
+    /// or precedes it: what is there must have a copy that is as far away.
+    pub fn refers_to(&self) -> Option<usize> {
+        let in_states = |segment: &Segment<'_>| {
+            let references = segment.references.iter();
+            let in_state = references.filter(|(offset, _)| *offset >= segment.state);
+            in_state.map(|(_, target)| *target).min()
+        };
+        let least = self.segments.iter().filter_map(in_states).min()?;
+        (least <= self.segments[0].header.position).then_some(least)
+    }
+
     /// Returns its octets as their own copies.
     pub fn in_place(&self) -> Vec<CopiedOctets> {
         let segments = self.segments.iter();

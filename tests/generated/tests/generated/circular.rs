@@ -1,7 +1,9 @@
 //! Values in circles: parts that refer to the whole, as arguments and in an `any`.
 
-use punctual_any::{Any, AnyError, AnyView};
-use punctual_cdr::{CdrErrorKind, Endian, Shared, ValueGraph};
+use punctual_any::{Any, AnyError, AnyView, Typed};
+use punctual_cdr::{
+    Arena, CdrErrorKind, CharSet, Decode, Decoder, Encode, Encoder, Endian, Shared, ValueGraph,
+};
 use punctual_generated_tests::{
     MemoryOrb,
     circular::circular::{Engine, Part, Store, StoreRef},
@@ -116,6 +118,67 @@ fn a_derived_value_in_a_circle_closes_it_in_an_any() {
     drop(car);
     let engine: Option<Shared<Engine>> = held.get().unwrap();
     is_a_car(engine.unwrap().state().unwrap().base.whole.as_ref().unwrap());
+}
+
+/// A message of this byte order in which something precedes an `any`.
+fn message(
+    endian: Endian,
+    offset: usize,
+    encode: impl FnOnce(&mut Encoder<'_>) -> Result<(), punctual_cdr::CdrError>,
+) -> Vec<u8> {
+    let mut octets = vec![0; offset];
+    let encoder = Encoder::resume(&mut octets, endian).with_char_set(CharSet::Utf8);
+    encode(&mut encoder.for_any()).unwrap();
+    octets
+}
+
+/// A process that has the types of none of the values passes them on, as it gets them, at any alignment.
+#[test]
+fn a_circle_with_a_derived_value_passes_through_others_in_an_any() {
+    let alignments = [0, 4].map(|from| [0, 4].map(|to| (from, to))).concat();
+    for (endian, (from, to)) in [Endian::Little, Endian::Big]
+        .into_iter()
+        .flat_map(|endian| alignments.iter().map(move |places| (endian, *places)))
+    {
+        let mut octets = message(endian, from, |encoder| {
+            Part::type_code().encode(encoder)?;
+            Some(car()).encode(encoder)
+        });
+        let mut from = from;
+        for to in [to, 4 - to, to, to] {
+            let arena = Arena::new();
+            let decoder = Decoder::new(&octets, endian).with_char_set(CharSet::Utf8);
+            let mut decoder = decoder.with_arena(&arena).at(from);
+            let lent = AnyView::decode(&mut decoder).unwrap();
+            assert_eq!(decoder.remaining(), 0);
+            let again = message(endian, to, |encoder| lent.encode(encoder));
+            assert_eq!(
+                again,
+                message(endian, to, |encoder| lent.to_owned().encode(encoder))
+            );
+            assert_eq!(lent, lent.to_owned().view());
+            (octets, from) = (again, to);
+        }
+        let decoder = Decoder::new(&octets, endian).with_char_set(CharSet::Utf8);
+        let received = Any::decode(&mut decoder.at(from)).unwrap();
+        assert!(received.type_code().equivalent(&Part::type_code()));
+        let name = received.type_code().view().name().unwrap().to_owned();
+        assert!(["Part", "Part____"].contains(&&*name), "{name}");
+        let whole: Option<Shared<Part>> = received.get().unwrap();
+        is_a_car(&whole.unwrap());
+    }
+}
+
+/// Of the sender's own types, whatever precedes the `any` in the message.
+#[test]
+fn a_circle_with_a_derived_value_leaves_in_an_any() {
+    let held = Any::new(&Some(car())).unwrap();
+    for to in [0, 4] {
+        let octets = message(Endian::NATIVE, to, |encoder| held.encode(encoder));
+        let decoder = Decoder::new(&octets, Endian::NATIVE).with_char_set(CharSet::Utf8);
+        let received = Any::decode(&mut decoder.at(to)).unwrap();
+        is_a_car(&received.get::<Option<Shared<Part>>>().unwrap().unwrap());
+    }
 }
 
 /// The tree of values without Rust types has no references.
