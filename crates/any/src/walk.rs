@@ -101,6 +101,8 @@ struct Walk {
     depth: u16,
     /// Positions of values of value types, ascending, and those of their copies once they have begun.
     values: Vec<(usize, Option<usize>)>,
+    /// Headers of values of known types that were copied as they are, ascending: others have the same ids.
+    headers: Vec<CopiedOctets>,
     /// Least position to which something in a value of an unknown type may refer.
     refers_to: Option<usize>,
     /// Values of unknown types, ascending.
@@ -134,6 +136,7 @@ impl Walk {
             start: from.position(),
             depth: 0,
             values: Vec::new(),
+            headers: Vec::new(),
             refers_to: None,
             unknown: Vec::new(),
             may_truncate: true,
@@ -307,6 +310,7 @@ impl Walk {
         let ids: Vec<_> = ids.collect();
         to.value(None, &ids, header.is_chunked, |to, copy| {
             self.values[index].1 = Some(copy);
+            self.note_header(&header, from.position(), copy, to);
             let is_truncated = left_out > 0;
             from.value_state(&header, is_truncated, |from| {
                 self.state(code, from, &mut Some(to))
@@ -318,8 +322,25 @@ impl Walk {
     fn copy_at(&self, position: usize) -> Option<usize> {
         match self.values.binary_search_by_key(&position, |(at, _)| *at) {
             Ok(index) => self.values[index].1,
-            // In a state that was copied as it is.
-            Err(_) => CopiedOctets::find(&self.unknown, position),
+            // In what was copied as it is.
+            Err(_) => CopiedOctets::find(&self.unknown, position)
+                .or_else(|| CopiedOctets::find(&self.headers, position)),
+        }
+    }
+
+    /// Notes where the copy of a header is that ends here and there. If both are equally long, the same ids are
+    /// in the same places.
+    fn note_header(&mut self, header: &ValueHeader<'_>, end: usize, copy: usize, to: &Encoder<'_>) {
+        let size_of_chunk = if to.is_in_chunk() { 4 } else { 0 };
+        let octets = header.position..end.next_multiple_of(4);
+        if header.refers_to >= self.start
+            && octets.len() + size_of_chunk == to.position().next_multiple_of(4) - copy
+        {
+            self.headers.push(CopiedOctets {
+                tag: copy,
+                octets,
+                begin: copy,
+            });
         }
     }
 
