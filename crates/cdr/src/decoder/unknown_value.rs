@@ -76,7 +76,7 @@ impl<'a> Decoder<'a> {
     pub fn unknown_value(
         &mut self,
         header: ValueHeader<'a>,
-        factory: Option<&ValueFactory>,
+        factory: Option<&'static ValueFactory>,
     ) -> Result<UnknownValue<'a>, CdrError> {
         let mut level = 0;
         let mut states = vec![self.position()];
@@ -94,7 +94,10 @@ impl<'a> Decoder<'a> {
             self.chunked_state(&mut note, true, |_| Ok(()))?;
         } else {
             let factory = factory.ok_or_else(|| self.error(CdrErrorKind::TypeUnsupported))?;
-            self.value_state(&headers[0], false, |decoder| (factory.decode)(decoder).map(drop))?;
+            // It may refer to itself.
+            self.known_value(headers[0].position, factory, |decoder| {
+                decoder.value_state(&headers[0], false, factory.decode)
+            })?;
         }
         self.reserve(headers.len() * size_of::<Segment<'_>>())?;
         let last = end_tags.last().map(|at| self.tag_at(*at)).transpose()?;

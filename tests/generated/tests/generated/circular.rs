@@ -2,7 +2,8 @@
 
 use punctual_any::{Any, AnyError, AnyView, Typed};
 use punctual_cdr::{
-    Arena, CdrErrorKind, CharSet, Decode, Decoder, Encode, Encoder, Endian, Shared, ValueGraph,
+    Arena, CdrErrorKind, CharSet, Decode, DecodeContext, Decoder, Encode, Encoder, Endian, Shared,
+    ValueFactory, ValueGraph, ValueType,
 };
 use punctual_generated_tests::{
     MemoryOrb,
@@ -178,6 +179,53 @@ fn a_circle_with_a_derived_value_leaves_in_an_any() {
         let decoder = Decoder::new(&octets, Endian::NATIVE).with_char_set(CharSet::Utf8);
         let received = Any::decode(&mut decoder.at(to)).unwrap();
         is_a_car(&received.get::<Option<Shared<Part>>>().unwrap().unwrap());
+    }
+}
+
+/// An ORB to which `Engine` has been registered.
+struct Engines;
+
+impl DecodeContext for Engines {
+    fn value_factory(&self, id: &[u8]) -> Option<&'static ValueFactory> {
+        let mut factories = Engine::factories().iter();
+        factories.find(|factory| factory.id.as_bytes() == id)
+    }
+}
+
+/// Where a value without chunks ends, its registered type shows; in it are references to itself, and in the
+/// next one, a reference to the first.
+#[test]
+fn registered_values_without_chunks_refer_to_themselves() {
+    let code = <Vec<Option<Shared<Part>>>>::type_code();
+    for endian in [Endian::Little, Endian::Big] {
+        let octets = message(endian, 0, |encoder| {
+            code.encode(encoder)?;
+            2_u32.encode(encoder)?;
+            let mut first = None;
+            for name in ["first", "second"] {
+                encoder.value(None, &[Engine::REPOSITORY_ID], false, |encoder, position| {
+                    name.encode(encoder)?;
+                    encoder.value_at(*first.get_or_insert(position))?;
+                    0_u32.encode(encoder)?;
+                    55.5_f64.encode(encoder)?;
+                    encoder.value_at(position)
+                })?;
+            }
+            Ok(())
+        });
+        let decoder = Decoder::new(&octets, endian).with_char_set(CharSet::Utf8);
+        let received = Any::decode(&mut decoder.with_context(&Engines)).unwrap();
+        let again = message(endian, 4, |encoder| received.encode(encoder));
+        let decoder = Decoder::new(&again, endian).with_char_set(CharSet::Utf8);
+        let received = Any::decode(&mut decoder.at(4)).unwrap();
+        let engines: Vec<Option<Shared<Part>>> = received.get().unwrap();
+        let engine = |index: usize| engines[index].as_ref().unwrap().narrow::<Engine>().unwrap();
+        for (engine, name) in [(engine(0), "first"), (engine(1), "second")] {
+            let state = engine.state().unwrap();
+            assert_eq!((&*state.base.name, state.power), (name, 55.5));
+            assert!(state.base.whole.as_ref() == engines[0].as_ref());
+            assert!(state.spare.as_ref().unwrap().is_same(&engine));
+        }
     }
 }
 
