@@ -4,7 +4,7 @@ use alloc::sync::Arc;
 use core::{any::TypeId, fmt, marker::PhantomData, ops::Deref};
 
 use super::{
-    circle::{Slot, closes_circle_at, identity, is_kept, kept, real},
+    circle::{Slot, identity, is_in_circle_of, is_kept, kept, real},
     object::ValueObject,
     state::{ValueState, state},
 };
@@ -116,7 +116,7 @@ pub struct Shared<T: ?Sized> {
 }
 
 impl<T: ValueType + ValueObject> Shared<T> {
-    /// Creates a value.
+    /// Creates a value. One in a circle is made by a [`ValueGraph`](super::ValueGraph).
     pub fn new(value: T) -> Self {
         Self::of(Arc::new(value))
     }
@@ -161,9 +161,9 @@ impl<T: ValueType> Shared<T> {
         identity(&self.object) == identity(&other.object)
     }
 
-    /// Whether it closes a circle at a value with one of these slots.
-    pub(super) fn closes_circle_at(&self, slots: &[Arc<Slot>]) -> bool {
-        closes_circle_at(&self.object, slots)
+    /// Whether it is a reference inside of the circle with these slots.
+    pub(super) fn is_in_circle_of(&self, slots: &[Arc<Slot>]) -> bool {
+        is_in_circle_of(&self.object, slots)
     }
 
     /// Whether it keeps its value.
