@@ -5,7 +5,10 @@ use core::any::Any;
 
 use crate::{
     CdrError, CdrErrorKind, Encode, Encoder,
-    value::tags::{CHUNKED, ID_LIST, INDIRECTION, ONE_ID, TAG},
+    value::{
+        outsiders::Search,
+        tags::{CHUNKED, ID_LIST, INDIRECTION, ONE_ID, TAG},
+    },
 };
 
 /// State of an encoder for the values of its message.
@@ -24,6 +27,8 @@ pub(crate) struct EncodedValues {
     pub(super) ended: Option<(usize, usize)>,
     /// Values around the present position.
     depth: u16,
+    /// If the octets are encoded for what is found on the way.
+    search: Option<Search>,
 }
 
 impl EncodedValues {
@@ -38,6 +43,21 @@ impl EncodedValues {
 impl Encoder<'_> {
     pub(super) fn sent(&mut self) -> &mut EncodedValues {
         self.values.get_or_insert_with(Box::default)
+    }
+
+    /// Appends no values: what their states refer to is looked at.
+    pub(crate) fn searching(mut self, search: Search) -> Self {
+        self.sent().search = Some(search);
+        self
+    }
+
+    #[inline]
+    pub(crate) fn search(&mut self) -> Option<&mut Search> {
+        self.values.as_mut()?.search.as_mut()
+    }
+
+    pub(crate) fn searched(mut self) -> Option<Search> {
+        self.sent().search.take()
     }
 
     /// Returns whether values of value types have been appended.

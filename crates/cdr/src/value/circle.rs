@@ -126,9 +126,17 @@ pub(super) fn is_kept(object: &Arc<dyn ValueObject>) -> bool {
     !matches!(link(object), Some(Link::Back(_)))
 }
 
+/// The slot behind a reference inside of a circle.
+pub(super) fn slot_inside(object: &Arc<dyn ValueObject>) -> Option<&Arc<Slot>> {
+    match link(object)? {
+        Link::Back(slot) | Link::Part { circle: slot, .. } => Some(slot),
+        Link::Kept { .. } => None,
+    }
+}
+
 /// Whether a reference is one inside of the circle with these slots.
 pub(super) fn is_in_circle_of(object: &Arc<dyn ValueObject>, slots: &[Arc<Slot>]) -> bool {
-    let Some(Link::Back(own) | Link::Part { circle: own, .. }) = link(object) else {
+    let Some(own) = slot_inside(object) else {
         return false;
     };
     slots.iter().any(|slot| Arc::ptr_eq(slot, own))

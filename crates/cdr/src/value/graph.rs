@@ -6,6 +6,7 @@ use core::{fmt, marker::PhantomData};
 use super::{
     circle::{Keeper, Link, Slot},
     object::ValueObject,
+    outsiders::outsider,
     shared::{Shared, ValueType},
 };
 
@@ -77,8 +78,8 @@ impl ValueGraph {
     }
 
     /// Adds a value whose state is known, of a type that need not be circular, and returns a reference to it
-    /// for the states of others. It belongs to the graph: a value that [`Shared::new`] makes is no part of it,
-    /// and would not keep what it refers to.
+    /// for the states of others. It belongs to the graph, as all values must that refer to others in it:
+    /// [`Self::close`] refuses those that [`Shared::new`] has made, which would not keep what they refer to.
     ///
     /// ```
     /// # mod punctual { pub(crate) use punctual_cdr as value; }
@@ -125,7 +126,8 @@ impl ValueGraph {
     ///
     /// # Panics
     /// If a value has no state, or this one is not a reference from [`Reserved::shared`] or [`Self::add`] of
-    /// this graph.
+    /// this graph, or a value that [`Shared::new`] has made refers into the graph and is reached from it. The
+    /// states are encoded to find that out: a custom one, too ([`CustomMarshal`](super::CustomMarshal)).
     pub fn close<T: ValueType>(self, value: &Shared<T>) -> Shared<T> {
         assert!(
             value.is_in_circle_of(&self.slots),
@@ -136,6 +138,11 @@ impl ValueGraph {
             has_states,
             "a value of the graph has no state: `set` each one that was reserved"
         );
+        if let Some(id) = outsider(&self.values, &self.slots) {
+            panic!(
+                "a value of {id} refers into the graph and is no part of it: make it with `ValueGraph::add`"
+            );
+        }
         let keeper: Arc<Keeper> = Arc::new(self.values);
         self.slots.iter().for_each(|slot| slot.keep(&keeper));
         value.clone()

@@ -6,6 +6,7 @@ use core::{any::TypeId, fmt, marker::PhantomData, ops::Deref};
 use super::{
     circle::{Slot, identity, is_in_circle_of, is_kept, kept, real},
     object::ValueObject,
+    outsiders::look_at,
     state::{ValueState, state},
 };
 use crate::{
@@ -270,6 +271,9 @@ impl<T: ValueType> Encode for Option<Shared<T>> {
         let Some(shared) = self else {
             return encoder.null_value();
         };
+        if encoder.search().is_some() {
+            return look_at(&shared.object, encoder);
+        }
         let Some(object) = real(&shared.object) else {
             return Err(encoder.error(CdrErrorKind::ValueReleased));
         };

@@ -534,6 +534,34 @@ fn values_that_are_added_keep_their_circle() {
     assert_eq!(ALIVE.get(), 0);
 }
 
+/// It would keep nothing of the graph: the graph's owner learns of it at once, however far in it is.
+#[test]
+#[should_panic = "a value of IDL:R:1.0 refers into the graph and is no part of it: make it with"]
+fn values_outside_of_a_graph_must_not_refer_into_it() {
+    let mut graph = ValueGraph::default();
+    let owner: Reserved<Member> = graph.reserve();
+    let to_owner = owner.shared();
+    let room = Shared::new(Room {
+        owner: Some(to_owner.clone()),
+    });
+    let mut outer = state(8, None, vec![]);
+    outer.room = Some(room);
+    graph.set(owner, state(7, Some(Shared::new(outer)), vec![]));
+    graph.close(&to_owner);
+}
+
+#[test]
+fn values_outside_of_a_graph_may_refer_to_others() {
+    let (guest, family) = (Some(Shared::new(state(9, None, vec![]))), Some(family()));
+    let mut graph = ValueGraph::default();
+    let owner: Reserved<Member> = graph.reserve();
+    let to_owner = owner.shared();
+    let parent = Shared::new(state(8, guest.clone(), vec![guest.clone(), family]));
+    graph.set(owner, state(7, Some(parent), vec![guest, Some(to_owner.clone())]));
+    let owner = graph.close(&to_owner);
+    assert_eq!(described(&owner), (7, Some(8), vec![Some(9), Some(7)]));
+}
+
 #[test]
 fn what_keeps_nothing_is_not_sent() {
     let mut graph = ValueGraph::default();
