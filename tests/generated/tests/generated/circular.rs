@@ -7,7 +7,7 @@ use punctual_cdr::{
 };
 use punctual_generated_tests::{
     MemoryOrb,
-    circular::circular::{Engine, Part, Store, StoreRef},
+    circular::circular::{Engine, Part, Store, StoreRef, Toolbox},
 };
 use punctual_types::SystemException;
 
@@ -227,6 +227,35 @@ fn registered_values_without_chunks_refer_to_themselves() {
             assert!(state.spare.as_ref().unwrap().is_same(&engine));
         }
     }
+}
+
+/// An `any` keeps its value on its own: it cannot refer to a value around the `any`, of which it would need a
+/// copy before that value is complete.
+#[test]
+fn a_registered_value_in_an_any_does_not_refer_to_the_value_around_it() {
+    let received = |refers: bool| {
+        let octets = message(Endian::NATIVE, 0, |encoder| {
+            encoder.value(None, &[Toolbox::REPOSITORY_ID], false, |encoder, around| {
+                ("toolbox", 0_u32, 0_u32).encode(encoder)?;
+                Part::type_code().encode(encoder)?;
+                encoder.value(None, &[Engine::REPOSITORY_ID], false, |encoder, position| {
+                    "engine".encode(encoder)?;
+                    encoder.value_at(if refers { around } else { position })?;
+                    (0_u32, 55.5_f64).encode(encoder)?;
+                    encoder.value_at(position)
+                })
+            })
+        });
+        let decoder = Decoder::new(&octets, Endian::NATIVE).with_char_set(CharSet::Utf8);
+        let part = Option::<Shared<Part>>::decode(&mut decoder.with_context(&Engines))?;
+        let toolbox = part.unwrap().narrow::<Toolbox>().unwrap();
+        let content = toolbox.state().unwrap().content.clone();
+        let engine = content.get::<Option<Shared<Part>>>().unwrap().unwrap();
+        let whole = engine.state().unwrap().whole.clone();
+        Ok::<_, punctual_cdr::CdrError>(whole == Some(engine))
+    };
+    assert_eq!(received(false), Ok(true));
+    assert_eq!(received(true).unwrap_err().kind, CdrErrorKind::ValueReleased);
 }
 
 /// The tree of values without Rust types has no references.
