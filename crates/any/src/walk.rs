@@ -51,8 +51,8 @@ pub(crate) struct Values {
     pub(crate) are_there: bool,
     /// One is of another type than the type code describes: it cannot be copied part by part.
     pub(crate) has_unknown: bool,
-    /// Something in it may refer to a value in the same `any` that contains it or precedes it, and to none
-    /// outside: both are copied together, as they are.
+    /// A value of an unknown type may refer to one in the same `any` that contains it or precedes it, and to
+    /// none outside: both are copied together, as they are.
     pub(crate) is_entangled: bool,
     /// The octets are the same in each code set and version of GIOP, what is not known included.
     pub(crate) has_no_text: bool,
@@ -328,8 +328,8 @@ impl Walk {
         }
     }
 
-    /// Notes where the copy of a header is that ends here and there. If both are equally long, the same ids are
-    /// in the same places.
+    /// Notes where the copy of a header is that ends here and there. If both are equally long, the same ids
+    /// are in the same places.
     fn note_header(&mut self, header: &ValueHeader<'_>, end: usize, copy: usize, to: &Encoder<'_>) {
         let size_of_chunk = if to.is_in_chunk() { 4 } else { 0 };
         let octets = header.position..end.next_multiple_of(4);

@@ -335,8 +335,9 @@ impl PartialEq for AnyView<'_> {
         // What refers to values around it can be copied to a place of its alignment only.
         let [start, others] = [self, other].map(|any| any.place.decoder().position() % ALIGNMENT);
         let start = if start == others { start } else { 0 };
+        let octets = |any| canonical(any, form, start);
         self.type_code.equivalent(&other.type_code)
-            && (matches!((canonical(self, form, start), canonical(other, form, start)), (Ok(one), Ok(two)) if one == two)
+            && (matches!((octets(self), octets(other)), (Ok(one), Ok(two)) if one == two)
                 // Equivalent type codes inside may have different octets.
                 || matches!((self.value(), other.value()), (Ok(one), Ok(two)) if one == two))
     }

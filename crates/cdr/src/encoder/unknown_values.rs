@@ -15,10 +15,10 @@ const NO_MORE_URLS: &[u8] = b"    ";
 const ALIGNMENT: usize = 8;
 
 impl Encoder<'_> {
-    /// Appends a value whose type is not known, at any position; `copy_of` returns the position of the copy of
-    /// what precedes the value in its message, if it has one. `has_no_text`: there is no text that has other octets in another code set or version of
-    /// GIOP. Returns `None`, and appends nothing, if the meaning of its octets depends on the byte
-    /// order, the code set, or what precedes them.
+    /// Appends a value whose type is not known, at any position; `copy_of` returns the position of the copy
+    /// of what precedes the value in its message, if it has one. `has_no_text`: there is no text that has
+    /// other octets in another code set or version of GIOP. Returns `None`, and appends nothing, if the
+    /// meaning of its octets depends on the byte order, the code set, or what precedes them.
     #[doc(hidden)]
     pub fn unknown_value(
         &mut self,

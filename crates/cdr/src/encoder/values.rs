@@ -3,12 +3,10 @@
 use alloc::{boxed::Box, collections::BTreeMap, sync::Arc};
 use core::any::Any;
 
+use super::Search;
 use crate::{
     CdrError, CdrErrorKind, Encode, Encoder,
-    value::{
-        outsiders::Search,
-        tags::{CHUNKED, ID_LIST, INDIRECTION, ONE_ID, TAG},
-    },
+    value::tags::{CHUNKED, ID_LIST, INDIRECTION, ONE_ID, TAG},
 };
 
 /// State of an encoder for the values of its message.

@@ -1,34 +1,20 @@
 //! Search for values that refer into a graph without being part of it: nothing else shows what is in a state
 //! than its encoding.
 
-use alloc::{collections::BTreeSet, sync::Arc, vec::Vec};
+use alloc::{sync::Arc, vec::Vec};
 
 use super::{
     circle::{Slot, slot_inside},
     object::ValueObject,
 };
-use crate::{CdrError, CdrErrorKind, Encoder, Endian};
-
-/// State of a search, in an encoder whose octets are discarded.
-#[derive(Debug)]
-pub(crate) struct Search {
-    /// Addresses of the slots of the graph.
-    own: BTreeSet<usize>,
-    /// Addresses of other values that have been seen.
-    seen: BTreeSet<usize>,
-    /// Repository ids of the other values around the present place.
-    around: Vec<&'static str>,
-    found: Option<&'static str>,
-}
+use crate::{CdrError, CdrErrorKind, Encoder, Endian, encoder::Search};
 
 /// Returns the repository id of a value that is reached from these values, refers to one of these slots, and
 /// is no part of their graph.
 pub(super) fn outsider(values: &[Arc<dyn ValueObject>], slots: &[Arc<Slot>]) -> Option<&'static str> {
     let mut search = Search {
         own: slots.iter().map(|slot| Arc::as_ptr(slot).addr()).collect(),
-        seen: BTreeSet::new(),
-        around: Vec::new(),
-        found: None,
+        ..Search::default()
     };
     let mut octets = Vec::new();
     for value in values {

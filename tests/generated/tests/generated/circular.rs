@@ -170,7 +170,7 @@ fn a_circle_with_a_derived_value_passes_through_others_in_an_any() {
     }
 }
 
-/// Of the sender's own types, whatever precedes the `any` in the message.
+/// The sender has all types, and anything may precede the `any` in the message.
 #[test]
 fn a_circle_with_a_derived_value_leaves_in_an_any() {
     let held = Any::new(&Some(car())).unwrap();

@@ -499,7 +499,7 @@ fn references_to_values_in_nested_circles_take_few_steps() {
     assert_eq!(reached(&leaf).len(), LEVELS + LEAVES);
 }
 
-/// Those that are added with their states are in the circle, whatever their types.
+/// Values that are added with their states are in the circle, whatever their types.
 #[test]
 fn values_that_are_added_keep_their_circle() {
     for begins_with_room in [false, true] {
