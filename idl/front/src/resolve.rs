@@ -16,6 +16,7 @@ mod lookup;
 mod orb_types;
 mod repository_id;
 mod scope;
+mod structure;
 mod types;
 mod union;
 mod value;
@@ -57,6 +58,7 @@ pub(crate) fn resolve<'a>(
         events,
         next_event: 0,
         undeclared_type_code: None,
+        inherited: 0,
         prefixes: vec![String::new()],
         findings,
     };
@@ -91,6 +93,8 @@ struct Resolver<'a> {
     next_event: usize,
     /// The definition behind uses of a `CORBA::TypeCode` that no file declares.
     undeclared_type_code: Option<DefinitionId>,
+    /// What structs have inherited so far, in members without comments.
+    inherited: usize,
     /// Prefixes of the open files and scopes, the current one last.
     prefixes: Vec<String>,
     findings: Findings<'a>,
