@@ -368,8 +368,8 @@ fn what_structs_inherit_is_limited() {
         (format!("struct A {{{members}}};\n{wide}"), "IDL0012 127:15"),
         (format!("struct C0 {{ long m0; }};\n{chain}"), "IDL0012 317:15"),
         (
-            format!("struct A {{ {comment} long m; }};\n{wide}"),
-            "IDL0012 129:15",
+            format!("struct A {{\n{comment}\nlong m; }};\n{wide}"),
+            "IDL0012 131:15",
         ),
     ] {
         let outcome = outcome(&text);
