@@ -21,7 +21,7 @@ mod types;
 mod union;
 mod value;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use crate::Limits;
 use crate::ast;
@@ -33,7 +33,7 @@ use crate::hir::{
     Type,
 };
 use crate::token::Event;
-use extent::Extent;
+use extent::Extents;
 use repository_id::Identity;
 use scope::{Entity, Scope, ScopeId};
 
@@ -52,13 +52,12 @@ pub(crate) fn resolve<'a>(
         scope_of: Vec::new(),
         complete: Vec::new(),
         without_incomplete_parts: HashSet::new(),
-        extents: HashMap::new(),
+        extents: Extents::default(),
         listed_twice: HashSet::new(),
         identities: Vec::new(),
         events,
         next_event: 0,
         undeclared_type_code: None,
-        inherited: 0,
         prefixes: vec![String::new()],
         findings,
     };
@@ -83,8 +82,7 @@ struct Resolver<'a> {
     complete: Vec<bool>,
     /// Types whose elements and members are known to be complete.
     without_incomplete_parts: HashSet<DefinitionId>,
-    /// Extents of complete typedefs, structs and unions.
-    extents: HashMap<DefinitionId, Extent>,
+    extents: Extents,
     /// Containers that list a forward declaration and its definition; `None`: the global scope.
     listed_twice: HashSet<Option<DefinitionId>>,
     /// Parts of each definition's repository id.
@@ -93,8 +91,6 @@ struct Resolver<'a> {
     next_event: usize,
     /// The definition behind uses of a `CORBA::TypeCode` that no file declares.
     undeclared_type_code: Option<DefinitionId>,
-    /// What structs have inherited so far, in members without comments.
-    inherited: usize,
     /// Prefixes of the open files and scopes, the current one last.
     prefixes: Vec<String>,
     findings: Findings<'a>,

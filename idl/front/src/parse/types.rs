@@ -283,7 +283,7 @@ impl Parser<'_> {
         Ok(Declarator::new(name, dims))
     }
 
-    /// `<struct_type> ::= "struct" <identifier> [":" <scoped_name>] "{" <member_list> "}"`; a struct with a base
+    /// `<struct_type> ::= "struct" <identifier> [":" <scoped_name>] "{" <member_list> "}"`; with a base, it
     /// may have no member of its own (clause 7.4.13).
     fn struct_type(&mut self) -> Parsed<TypeKind> {
         self.expect("struct")?;

@@ -84,14 +84,14 @@ impl Resolver<'_> {
         };
         let members = self.members_of(id).iter();
         let inherited: usize = members.map(|member| 1 + octets(member) / OCTETS_PER_MEMBER).sum();
-        self.inherited += inherited;
-        if self.inherited > MOST_INHERITED {
+        self.extents.inherited += inherited;
+        if self.extents.inherited > MOST_INHERITED {
             let message = format!("structs inherit more than {MOST_INHERITED} members in all");
             self.report(
                 Diagnostic::new(Code::LimitExceeded, name.span(), message)
                     .with_help(format!("add a member of type `{}` instead", self.spec[id].name)),
             );
-            self.inherited -= inherited;
+            self.extents.inherited -= inherited;
             return None;
         }
         Some(id)
