@@ -10,13 +10,13 @@ use crate::command::{self, root};
 /// Installs what is missing or prints how to do so. With `PUNCTUAL_SKIP_PEERS=1` it prints what is missing,
 /// so that the tests that need it are skipped.
 pub fn provide() -> Result<(), String> {
-    let missing: Vec<&Package> = PACKAGES.iter().filter(|package| !(package.is_there)()).collect();
+    let missing: Vec<&Package> = PACKAGES.iter().filter(|(_, is_there)| !is_there()).collect();
     let downloads: Vec<&Download> = DOWNLOADS.iter().filter(|download| !download.is_there()).collect();
     if missing.is_empty() && downloads.is_empty() {
         println!("the other ORBs and their tools are there");
         return Ok(());
     }
-    let packages: Vec<&str> = missing.iter().map(|package| package.name).collect();
+    let packages: Vec<&str> = missing.iter().map(|(name, _)| *name).collect();
     if skipped() {
         let names = downloads.iter().map(|download| download.orb);
         let names: Vec<&str> = packages.iter().copied().chain(names).collect();
@@ -58,52 +58,22 @@ pub fn skipped() -> bool {
 }
 
 /// A Debian package, and how to see that what it brings is there, from wherever it came.
-struct Package {
-    name: &'static str,
-    is_there: fn() -> bool,
-}
+type Package = (&'static str, fn() -> bool);
 
 const PACKAGES: &[Package] = &[
-    Package {
-        name: "libomniorb4-dev",
-        is_there: || {
-            ["/usr/include", "/usr/local/include"]
-                .iter()
-                .any(|folder| Path::new(folder).join("omniORB4/CORBA.h").exists())
-        },
-    },
-    Package {
-        name: "omniidl",
-        is_there: || in_path("omniidl"),
-    },
-    Package {
-        name: "omniorb-nameserver",
-        is_there: || in_path("omniNames"),
-    },
-    Package {
-        name: "g++",
-        is_there: || in_path("g++"),
-    },
-    Package {
-        name: "make",
-        is_there: || in_path("make"),
-    },
-    Package {
-        name: "openjdk-17-jdk-headless",
-        is_there: || in_path("javac"),
-    },
-    Package {
-        name: "maven",
-        is_there: || in_path("mvn"),
-    },
-    Package {
-        name: "python3-pip",
-        is_there: || in_path("pip3"),
-    },
-    Package {
-        name: "tshark",
-        is_there: || in_path("tshark"),
-    },
+    ("libomniorb4-dev", || {
+        ["/usr/include", "/usr/local/include"]
+            .iter()
+            .any(|folder| Path::new(folder).join("omniORB4/CORBA.h").exists())
+    }),
+    ("omniidl", || in_path("omniidl")),
+    ("omniorb-nameserver", || in_path("omniNames")),
+    ("g++", || in_path("g++")),
+    ("make", || in_path("make")),
+    ("openjdk-17-jdk-headless", || in_path("javac")),
+    ("maven", || in_path("mvn")),
+    ("python3-pip", || in_path("pip3")),
+    ("tshark", || in_path("tshark")),
 ];
 
 /// An ORB from the registry of its language, in a folder of `target/peers`.

@@ -29,14 +29,15 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod enabled;
 pub mod file;
 mod fnv;
 pub mod link;
 pub mod operations;
 pub mod record;
 mod recorder;
-mod switch;
 
+pub use enabled::is_on;
 pub use file::{ThreadRecords, read_folder};
 pub use link::Link;
 pub use operations::operation_id;
@@ -45,4 +46,3 @@ pub use recorder::{
     ENVIRONMENT, ENVIRONMENT_RECORDS, Settings, prepare_thread, record, record_operation, start,
     start_from_environment,
 };
-pub use switch::is_on;

@@ -183,17 +183,15 @@ impl Record {
     /// assert_eq!(Record::of_text(Event::SegmentName, "correlate").text(), "correlate");
     /// ```
     pub fn of_text(event: Event, text: &str) -> Self {
-        let mut octets = [0; Self::TEXT_OCTETS];
         let mut end = text.len().min(Self::TEXT_OCTETS);
         while !text.is_char_boundary(end) {
             end -= 1;
         }
-        octets[..end].copy_from_slice(&text.as_bytes()[..end]);
-        let word = |from: usize| u64::from_le_bytes(octets[from..from + 8].try_into().expect("eight octets"));
-        Self::new(event)
-            .link(Link::from_word(word(0)))
-            .detail(word(8))
-            .request(u32::from_le_bytes(octets[16..].try_into().expect("four octets")))
+        let mut octets = text.bytes().take(end);
+        let mut word = || u64::from_le_bytes(std::array::from_fn(|_| octets.next().unwrap_or(0)));
+        let record = Self::new(event).link(Link::from_word(word())).detail(word());
+        // At most four octets are left.
+        record.request(word() as u32)
     }
 
     /// Returns the text of a record [with one](Self::of_text); meaningless for other records.

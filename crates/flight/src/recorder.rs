@@ -11,7 +11,7 @@ use punctual_os::shared_words::SharedWords;
 use punctual_os::{TaskId, clock};
 
 use crate::file::{EXTENSION, FRONT_WORDS, HEADER_WORDS, MAGIC, name_words, word};
-use crate::{Record, is_on, operations, switch};
+use crate::{Record, enabled, is_on, operations};
 
 /// Environment variable with the folder of the records: turns the recorder on.
 pub const ENVIRONMENT: &str = "PUNCTUAL_FLIGHT_RECORDER";
@@ -60,7 +60,7 @@ pub fn start(settings: &Settings) -> io::Result<()> {
     SharedWords::create(&trial, 1).map_err(failed)?;
     std::fs::remove_file(&trial).map_err(failed)?;
     let _ = SETTINGS.set(settings.clone());
-    switch::turn_on();
+    enabled::turn_on();
     Ok(())
 }
 

@@ -38,7 +38,7 @@ impl OpenByBand {
     /// Counts a connection, until [`Self::leave`] with the slot that this returns.
     pub fn enter(&self, band: Option<Band>) -> usize {
         let code = code(band);
-        let (last, slots) = self.0.split_last().expect("the number of slots is not 0");
+        let [slots @ .., last] = &self.0;
         let own = slots.iter().position(|slot| {
             let taken = slot
                 .counted

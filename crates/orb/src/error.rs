@@ -308,7 +308,7 @@ impl OrbError {
 #[non_exhaustive]
 pub enum ResolveError {
     /// A call to the object, or to an object that leads to it, failed.
-    #[error("{}{exception}{}", quoted(.text), hint(*.exception))]
+    #[error("{}{exception}", quoted(.text))]
     Call {
         /// The text that was to be resolved, if it is a URL.
         text: String,
@@ -415,16 +415,6 @@ impl ResolveError {
             url.clone_into(text);
         }
         self
-    }
-}
-
-/// Advice for the user.
-fn hint(exception: SystemException) -> &'static str {
-    match exception.kind {
-        SystemExceptionKind::Timeout => {
-            "; the server may be busy, or no thread of it serves the address: has it called `Orb::run`?"
-        }
-        _ => "",
     }
 }
 

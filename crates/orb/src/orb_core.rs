@@ -259,7 +259,7 @@ impl OrbCore {
         for poa in self.root.subtree() {
             poa.processing.manager.wake();
         }
-        self.objects.departures.announce();
+        self.objects.quiescence.announce();
         if let Some(inspector) = self.inspector.get() {
             inspector.stop();
         }

@@ -332,9 +332,9 @@ pub mod rt {
 
 /// Includes the Rust code that `punctual_build::compile("idl/NAME.idl")` generated in the build script.
 ///
-/// `NAME` is the file's name without folder and `.idl`. Does not compile in a package without a build script,
-/// because `OUT_DIR` is not set. For the same reason this example is not compiled; the programs in `examples`
-/// use the macro.
+/// `NAME` is the file's name without folder and `.idl`. Does not compile in a package whose build script has
+/// not compiled that file into `OUT_DIR`; the message names those that it has compiled. For the same reason
+/// this example is not compiled; the programs in `examples` use the macro.
 ///
 /// ```ignore
 /// punctual::include_idl!("track");
@@ -342,14 +342,23 @@ pub mod rt {
 #[macro_export]
 macro_rules! include_idl {
     ($name:literal) => {
-        include!(concat!(
-            env!(
-                "OUT_DIR",
-                "no build script has compiled the IDL: add a build.rs that calls `punctual_build::compile`"
-            ),
-            "/",
-            $name,
-            ".rs"
+        include!(env!(
+            concat!("PUNCTUAL_IDL_", $name),
+            concat!(
+                "build.rs has not compiled `",
+                $name,
+                ".idl`, but: ",
+                env!(
+                    "PUNCTUAL_IDL",
+                    "no build script has compiled IDL: add a build.rs that calls \
+                     `punctual_build::compile(\"idl/NAME.idl\")`, and `punctual-build` to \
+                     `[build-dependencies]` in Cargo.toml"
+                ),
+                ". Name one of these, without folder and `.idl`, or let build.rs call \
+                 `punctual_build::compile(\"idl/",
+                $name,
+                ".idl\")`, too"
+            )
         ));
     };
 }

@@ -34,6 +34,13 @@ impl AddressError {
             hint: hint.into(),
         }
     }
+
+    /// Adds the place where the endpoint is stated, such as `radar.toml:3`.
+    #[must_use]
+    pub fn stated_at(mut self, place: &str) -> Self {
+        self.hint.push_str(&format!(" (stated at {place})"));
+        self
+    }
 }
 
 impl fmt::Display for AddressError {

@@ -45,6 +45,8 @@ enum Kind {
     Refused,
     /// The address of the peer.
     Address,
+    /// The address of a peer that has accepted a connection and sent nothing.
+    Silent,
     /// Why the peer is not trusted.
     Distrust,
     /// An object key.
@@ -53,11 +55,12 @@ enum Kind {
     Size,
 }
 
-const KINDS: [Kind; 7] = [
+const KINDS: [Kind; 8] = [
     Kind::Priorities,
     Kind::Bands,
     Kind::Refused,
     Kind::Address,
+    Kind::Silent,
     Kind::Distrust,
     Kind::Key,
     Kind::Size,
@@ -130,7 +133,37 @@ impl Detail {
     /// Adds the timeout of a call to the address of a peer. Other details remain unchanged.
     #[must_use]
     pub fn after(self, timeout: Duration) -> Self {
-        self.with_text(format_args!(" after {timeout:?}"))
+        // What is left of a longer one differs from it by the time that has passed.
+        let shown = match u64::try_from((timeout.as_micros() + 500) / 1000) {
+            Ok(milliseconds) if timeout.as_secs() > 0 => Duration::from_millis(milliseconds),
+            _ => timeout,
+        };
+        self.with_text(format_args!(" after {shown:?}"))
+    }
+
+    /// Adds to the address of a peer what it has sent instead of a message: the first octets, at most 16.
+    /// Other details remain unchanged.
+    #[must_use]
+    pub fn which_sent(mut self, octets: &[u8]) -> Self {
+        if self.is_address() {
+            for part in [b", which sent `", &octets[..octets.len().min(16)], b"`"] {
+                self.text(part);
+            }
+        }
+        self
+    }
+
+    /// Adds to the address of a peer that it has accepted the connection and sent nothing. Other details
+    /// remain unchanged.
+    #[must_use]
+    pub fn silent(self) -> Self {
+        match self.kind {
+            Kind::Address => Self {
+                kind: Kind::Silent,
+                ..self
+            },
+            _ => self,
+        }
     }
 
     fn with_text(mut self, text: fmt::Arguments<'_>) -> Self {
@@ -143,7 +176,7 @@ impl Detail {
 
     /// Returns whether it is the address of a peer.
     pub(crate) fn is_address(&self) -> bool {
-        self.kind == Kind::Address
+        matches!(self.kind, Kind::Address | Kind::Silent)
     }
 
     /// Creates a detail: why no trusted connection to this address could be made. The address is cut before
@@ -247,6 +280,12 @@ impl fmt::Display for Detail {
                 )
             }
             Kind::Address => write!(f, "at {}", self.used().escape_ascii()),
+            Kind::Silent => write!(
+                f,
+                "at {}: the peer accepted the connection and has sent nothing; is it an ORB, and has it called \
+                 `Orb::run`?",
+                self.used().escape_ascii()
+            ),
             Kind::Distrust => write!(f, "{}", self.used().escape_ascii()),
             Kind::Key if self.length == 0 => f.write_str("the URL names no object: append `/NAME`"),
             Kind::Key => write!(f, "the key is `{}`", self.used().escape_ascii()),
@@ -418,6 +457,20 @@ mod tests {
         let call = add(Detail::address("iiop", "radar:1"));
         assert_eq!(call.to_string(), "at iiop://radar:1 in `move` after 20ms");
         assert_eq!(add(refused), refused, "numbers remain numbers");
+        let rest = Detail::address("iiop", "radar:1").after(Duration::from_nanos(9_999_912_345));
+        assert_eq!(rest.to_string(), "at iiop://radar:1 after 10s");
+        let silent = add(Detail::address("iiop", "radar:1").silent()).to_string();
+        assert!(
+            silent.starts_with("at iiop://radar:1 in `move` after 20ms: the peer accepted the connection"),
+            "{silent}"
+        );
+        let other = Detail::address("iiop", "radar:1").which_sent(b"HTTP/1.1 400 Bad Request\r\n");
+        let other = other.in_operation("move").to_string();
+        assert_eq!(
+            other,
+            "at iiop://radar:1, which sent `HTTP/1.1 400 Bad` in `move`"
+        );
+        assert_eq!(refused.silent().which_sent(b"x"), refused);
         let none = Detail::priorities(priority(7), []).to_string();
         assert!(none.ends_with("offers none"), "{none}");
         let bands = [PriorityBand::new(priority(1), priority(2)); 100];

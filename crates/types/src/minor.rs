@@ -443,6 +443,12 @@ table! {
     VALUE_RELEASED = 151, BadParam,
         "a value in a circle is sent while it is being released, or after `ValueGraph::close` with a \
          reference that keeps nothing; send a clone of one that was found in a value, or the closed value";
+    PEER_SPEAKS_NO_GIOP = 152, CommFailure,
+        "the peer does not speak GIOP: the server of another protocol listens at this address; check host and \
+         port";
+    ADDRESS_FORBIDDEN = 153, Transient,
+        "this user may not connect to the address; a Unix socket needs the right to write to its file (w), and \
+         to search the folders above it (x)";
     NAMING_COMPONENT_TOO_LONG = 160, ImpLimit,
         "id and kind of a component of the name have more octets than the naming service permits; shorten them, \
          or raise `NamingLimits::component` (`punctual naming serve --component`)";

@@ -1,10 +1,12 @@
 //! Compiles IDL files and writes the generated Rust.
 
 use std::{
+    collections::BTreeSet,
     env,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     fs, io,
     path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
 };
 
 use punctual_codegen::{
@@ -261,7 +263,11 @@ impl Builder {
                     let warnings = crate::render(&compiled.warnings, &compiled.files, crate::Style::Plain);
                     warnings.lines().for_each(|line| println!("cargo:warning={line}"));
                     name.push(".rs");
-                    write(&out_dir.join(name), &compiled.rust)?;
+                    let output = out_dir.join(&name);
+                    write(&output, &compiled.rust)?;
+                    if env::var_os("OUT_DIR").is_some_and(|folder| out_dir == Path::new(&folder)) {
+                        name_output(&output);
+                    }
                 }
                 Err(Error::Idl(errors)) => {
                     errors.iter().for_each(|failure| rerun_if_changed(&failure.files));
@@ -363,6 +369,19 @@ impl<'s> Unused<'s> {
             .or(external)
             .map_or(Ok(()), Err)
     }
+}
+
+/// Names an output to `punctual::include_idl!`, and all outputs until now to its error message.
+fn name_output(output: &Path) {
+    static NAMED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let Some(name) = output.file_stem().and_then(OsStr::to_str) else {
+        return;
+    };
+    let mut named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
+    named.insert(name.to_owned());
+    let all: Vec<&str> = named.iter().map(String::as_str).collect();
+    println!("cargo:rustc-env=PUNCTUAL_IDL_{name}={}", output.display());
+    println!("cargo:rustc-env=PUNCTUAL_IDL={}", all.join(", "));
 }
 
 /// Writes a file unless it is unchanged, so that dependent code is not rebuilt.

@@ -8,7 +8,7 @@ use std::fmt;
 pub use not_generated::not_generated;
 pub use queries::Declared;
 
-pub use crate::quad::Binary128;
+pub use crate::binary128::Binary128;
 use crate::source::{SourceFile, Span};
 
 /// A whole specification: the compiled files and everything they include, resolved and checked.
@@ -445,6 +445,34 @@ pub enum ConstantValue {
         /// Ordinal of the enumerator.
         ordinal: u32,
     },
+}
+
+impl ConstantValue {
+    /// Returns the value of an integer type, `octet` included; `None` for all others.
+    pub fn as_integer(&self) -> Option<i128> {
+        Some(match self {
+            Self::Octet(value) => i128::from(*value),
+            Self::Int8(value) => i128::from(*value),
+            Self::Short(value) => i128::from(*value),
+            Self::UShort(value) => i128::from(*value),
+            Self::Long(value) => i128::from(*value),
+            Self::ULong(value) => i128::from(*value),
+            Self::LongLong(value) => i128::from(*value),
+            Self::ULongLong(value) => i128::from(*value),
+            _ => return None,
+        })
+    }
+
+    /// Returns the label of a union as an integer, which is equal for equal labels of one union; `None` if no
+    /// label can have this type.
+    pub fn as_label(&self) -> Option<i128> {
+        match self {
+            Self::Boolean(value) => Some(i128::from(*value)),
+            Self::Char(value) | Self::WChar(value) => Some(i128::from(u32::from(*value))),
+            Self::Enumerator { ordinal, .. } => Some(i128::from(*ordinal)),
+            _ => self.as_integer(),
+        }
+    }
 }
 
 /// An exact decimal of at most 31 digits: `unscaled / 10^scale`.

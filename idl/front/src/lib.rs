@@ -8,6 +8,7 @@
 //! (names, types, constants and repository ids) → [`hir`].
 
 mod ast;
+mod binary128;
 pub mod codes;
 pub mod diagnostic;
 mod findings;
@@ -16,7 +17,6 @@ pub mod hir;
 mod lexer;
 mod parse;
 mod preprocess;
-mod quad;
 mod resolve;
 pub mod source;
 mod suggest;

@@ -269,13 +269,8 @@ fn claims(phase: &Phase, part: &Analysis, recorded: &Recorded, outcome: &mut Out
         phase.key.title()
     );
     let share = 100.0 * joined as f64 / requests().count() as f64;
-    outcome.claim(Claim::at_least(
-        format!("{pool}.joined"),
-        text,
-        source,
-        share,
-        99.0,
-    ));
+    let claim = Claim::at_least(format!("{pool}.joined"), text, source, share, 99.0);
+    outcome.claim(claim);
     match phase.key {
         Pool::Lanes => {
             let text = "lanes: longest time that a request or its thread waited while something less \

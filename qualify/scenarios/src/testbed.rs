@@ -126,6 +126,11 @@ impl Testbed {
         self.control == Some(control)
     }
 
+    /// Returns `changed` if this control is being measured, otherwise `usual`.
+    pub fn under<T>(&self, control: &Control, changed: T, usual: T) -> T {
+        if self.is_under(control) { changed } else { usual }
+    }
+
     /// Returns how much is to be measured.
     pub fn length(&self) -> Length {
         self.length

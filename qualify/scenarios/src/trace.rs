@@ -287,7 +287,7 @@ fn evaluate(
         .is_ok_and(|kernel| !kernel.events.is_empty());
     if records_kernel || !requests.is_empty() {
         let claim = Claim::at_most("longest", text, "--over", longest as f64 / 1e3, options.over_us);
-        outcome.claim(claim);
+        outcome.claim(claim.in_unit("µs"));
     }
     report_gaps(recorded, outcome);
     if let Some(file) = &options.perfetto {

@@ -153,20 +153,16 @@ impl From<ChannelStatistics> for ChannelState {
             deferred: all.deferred,
             timeouts: all.timeouts,
             disconnected: all.disconnected,
-            last_disconnected: all
-                .last_disconnected
-                .into_iter()
-                .map(ConsumerState::from)
-                .collect(),
+            last_disconnected: converted(all.last_disconnected),
             lost: all.undelivered.lost,
             failed: all.undelivered.failed,
             cancelled: all.undelivered.cancelled,
             lost_at_consumer: all.undelivered.lost_at_consumer,
             refusals: all.refusals.into(),
             observers: all.observers,
-            consumers: all.consumers.into_iter().map(ConsumerState::from).collect(),
-            gateways: all.gateways.into_iter().map(GatewayState::from).collect(),
-            suppliers: all.suppliers.into_iter().map(SupplierState::from).collect(),
+            consumers: converted(all.consumers),
+            gateways: converted(all.gateways),
+            suppliers: converted(all.suppliers),
         }
     }
 }
@@ -195,103 +191,42 @@ impl From<ChannelState> for ChannelStatistics {
             },
             refusals: state.refusals.into(),
             observers: state.observers,
-            consumers: state
-                .consumers
-                .into_iter()
-                .map(ConsumerStatistics::from)
-                .collect(),
-            gateways: state.gateways.into_iter().map(GatewayStatistics::from).collect(),
-            suppliers: state
-                .suppliers
-                .into_iter()
-                .map(SupplierStatistics::from)
-                .collect(),
+            consumers: converted(state.consumers),
+            gateways: converted(state.gateways),
+            suppliers: converted(state.suppliers),
         }
     }
 }
 
-impl From<Refusals> for RefusalState {
-    fn from(refusals: Refusals) -> Self {
-        let Refusals {
-            depth,
-            length,
-            malformed,
-            limit,
-        } = refusals;
-        Self {
-            depth,
-            length,
-            malformed,
-            limit,
-        }
-    }
+fn converted<A, B: From<A>>(all: impl IntoIterator<Item = A>) -> Vec<B> {
+    all.into_iter().map(B::from).collect()
 }
 
-impl From<RefusalState> for Refusals {
-    fn from(refusals: RefusalState) -> Self {
-        let RefusalState {
-            depth,
-            length,
-            malformed,
-            limit,
-        } = refusals;
-        Self {
-            depth,
-            length,
-            malformed,
-            limit,
+/// Conversions between two structures with the same fields, in both directions.
+macro_rules! same_fields {
+    ($own:ident, $wire:ident: $($field:ident),*) => {
+        impl From<$own> for $wire {
+            fn from($own { $($field),* }: $own) -> Self {
+                Self { $($field),* }
+            }
         }
-    }
+
+        impl From<$wire> for $own {
+            fn from($wire { $($field),* }: $wire) -> Self {
+                Self { $($field),* }
+            }
+        }
+    };
 }
 
-impl From<SupplierStatistics> for SupplierState {
-    fn from(one: SupplierStatistics) -> Self {
-        let SupplierStatistics {
-            id,
-            name,
-            address,
-            is_connected,
-            pushed,
-            unmatched,
-            refused,
-            lost,
-        } = one;
-        Self {
-            id,
-            name,
-            address,
-            is_connected,
-            pushed,
-            unmatched,
-            refused,
-            lost,
-        }
-    }
+same_fields! { Refusals, RefusalState: depth, length, malformed, limit }
+same_fields! {
+    SupplierStatistics, SupplierState:
+    id, name, address, is_connected, pushed, unmatched, refused, lost
 }
-
-impl From<SupplierState> for SupplierStatistics {
-    fn from(state: SupplierState) -> Self {
-        let SupplierState {
-            id,
-            name,
-            address,
-            is_connected,
-            pushed,
-            unmatched,
-            refused,
-            lost,
-        } = state;
-        Self {
-            id,
-            name,
-            address,
-            is_connected,
-            pushed,
-            unmatched,
-            refused,
-            lost,
-        }
-    }
+same_fields! {
+    GatewayStatistics, GatewayState:
+    name, forwarded, repeated, returned, expired, lost, malformed, implausible, interrupted, reconnected
 }
 
 impl From<ConsumerStatistics> for ConsumerState {

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use punctual::{Limits, OrbBuilder, SchedulingClass};
+use punctual::{Endpoint, Limits, OrbBuilder, SchedulingClass};
 use serde::{Deserialize, Serialize};
 
 use crate::{Class, Span};
@@ -54,8 +54,13 @@ pub struct OrbSettings {
 }
 
 impl OrbSettings {
-    pub(crate) fn applied_to(&self, builder: OrbBuilder) -> OrbBuilder {
-        let builder = self.listen.iter().fold(builder, OrbBuilder::listen);
+    /// `listen`: the endpoints, with the places where they are stated.
+    pub(crate) fn applied_to(
+        &self,
+        builder: OrbBuilder,
+        listen: impl Iterator<Item = Endpoint>,
+    ) -> OrbBuilder {
+        let builder = listen.fold(builder, OrbBuilder::listen);
         let references = self.initial_references.iter();
         let builder = references.fold(builder, |builder, (name, url)| {
             builder.initial_reference(name, url)
@@ -170,7 +175,8 @@ mod tests {
     fn initial_references_reach_the_orb() {
         let text = "default_initial_reference = 'corbaloc:rir:'\n[initial_references]\nRadar = 'IOR:00'";
         let settings: OrbSettings = toml::from_str(text).unwrap();
-        let orb = settings.applied_to(punctual::Orb::builder()).build().unwrap();
+        let orb = settings.applied_to(punctual::Orb::builder(), std::iter::empty());
+        let orb = orb.build().unwrap();
         for (url, expected) in [
             ("corbaloc:rir:/Radar", "IOR:"),
             ("corbaloc:rir:/Other", "more than 8 times"),

@@ -2,14 +2,16 @@
 
 mod check;
 mod parts;
+mod places;
 
 use std::{path::Path, str::FromStr};
 
 use punctual::{Orb, OrbBuilder, PriorityMapping, StandardMapping};
-use punctual_toml::FileError;
+use punctual_toml::{FileError, Key};
 use serde::{Deserialize, Serialize};
 
 pub use self::parts::{Part, Parts};
+use self::places::Places;
 use crate::{Activity, Adapter, Host, Object, OrbSettings, Place, Pool, Resource, Step, UnknownName};
 
 /// Hosts, pools, adapters, objects and activities with their priorities. The crate's page shows a complete
@@ -51,6 +53,9 @@ pub struct Schedule {
     /// Activities of clients.
     #[serde(default, rename = "activity", skip_serializing_if = "Vec::is_empty")]
     pub activities: Vec<Activity>,
+    /// Where the endpoints are stated.
+    #[serde(skip)]
+    pub(crate) places: Places,
 }
 
 impl Schedule {
@@ -59,7 +64,7 @@ impl Schedule {
     /// # Errors
     /// [`FileError`].
     pub fn read(file: impl AsRef<Path>) -> Result<Self, FileError> {
-        punctual_toml::read(file, check::check)
+        punctual_toml::read_with(file, Self::parse)
     }
 
     /// Parses and checks a text; `file` is its name in errors.
@@ -67,7 +72,9 @@ impl Schedule {
     /// # Errors
     /// [`FileError::Invalid`].
     pub fn parse(file: &str, text: &str) -> Result<Self, FileError> {
-        punctual_toml::parse(file, text, check::check)
+        let mut schedule: Self = punctual_toml::parse(file, text, check::check)?;
+        schedule.places = Places::of(&schedule, file, text);
+        Ok(schedule)
     }
 
     /// Returns the text of a file that parses as this schedule, without comments.
@@ -118,9 +125,12 @@ impl Schedule {
         }
         let builder = Orb::builder().standard_mapping(self.mapping);
         let only = self.hosts.first().map(|host| host.name.as_str());
-        let is_here = |orb: &&OrbSettings| orb.host.as_deref().or(only) == Some(host);
-        Ok(match self.orbs.iter().find(is_here) {
-            Some(settings) => settings.applied_to(builder),
+        let is_here = |orb: &OrbSettings| orb.host.as_deref().or(only) == Some(host);
+        Ok(match self.orbs.iter().position(is_here) {
+            Some(index) => {
+                let (settings, key) = (&self.orbs[index], Key::default().item("orb", index));
+                settings.applied_to(builder, self.places.endpoints(&key, &settings.listen))
+            }
             None => builder,
         })
     }

@@ -3,8 +3,11 @@
 use std::collections::HashMap;
 
 use punctual::{
-    Orb, Poa, PoaBuilder, Priority, QueueLimits, SchedulingClass, Skeleton, ThreadPool, ThreadPoolBuilder,
+    Endpoint, Orb, Poa, PoaBuilder, Priority, QueueLimits, SchedulingClass, Skeleton, ThreadPool,
+    ThreadPoolBuilder,
 };
+
+use punctual_toml::Key;
 
 use crate::{Adapter, Schedule, SchedulingError, UnknownName};
 
@@ -56,9 +59,11 @@ impl ServerScheduler {
             return Err(UnknownName::of("host", host, schedule.hosts.iter().map(|host| &host.name)).into());
         }
         let mut pools = HashMap::new();
-        let here = |pool: &&crate::Pool| schedule.host_of_pool(pool) == Some(host);
-        for pool in schedule.pools.iter().filter(here) {
-            let started = configured(orb.threadpool(), pool).build();
+        let here = |pool: &crate::Pool| schedule.host_of_pool(pool) == Some(host);
+        for (index, pool) in schedule.pools.iter().enumerate().filter(|(_, pool)| here(pool)) {
+            let key = Key::default().item("pool", index);
+            let listen = schedule.places.endpoints(&key, &pool.listen);
+            let started = configured(orb.threadpool(), pool, listen).build();
             let started = started.map_err(|source| SchedulingError::Pool {
                 pool: pool.name.clone(),
                 source,
@@ -141,7 +146,11 @@ impl ServerScheduler {
 }
 
 /// Applies the settings of a pool.
-fn configured(builder: ThreadPoolBuilder, pool: &crate::Pool) -> ThreadPoolBuilder {
+fn configured(
+    builder: ThreadPoolBuilder,
+    pool: &crate::Pool,
+    listen: impl Iterator<Item = Endpoint>,
+) -> ThreadPoolBuilder {
     let own = pool.own_threads();
     // Longer names do not fit into the kernel's names of threads.
     let is_short = (1..=7).contains(&pool.name.len())
@@ -165,7 +174,7 @@ fn configured(builder: ThreadPoolBuilder, pool: &crate::Pool) -> ThreadPoolBuild
             .dynamic_lifetime(own.life())
             .wait(own.wait.into())
     };
-    let builder = pool.listen.iter().fold(builder, ThreadPoolBuilder::listen);
+    let builder = listen.fold(builder, ThreadPoolBuilder::listen);
     let stack = own.stack_bytes.into_iter();
     let builder = stack.fold(builder, ThreadPoolBuilder::stack_bytes);
     let prefault = own.prefault_bytes.into_iter();

@@ -3,10 +3,11 @@
 
 use std::{fs, hint::black_box, time::Instant};
 
-use punctual::{Orb, SchedulingClass};
+use punctual::Orb;
 use punctual_fixtures::{
     Folder,
     conformance::ProbeRef,
+    real_time::ordinary,
     server::{Server, Setup, client},
 };
 use punctual_os::{CountingAllocator, alloc_counter};
@@ -34,11 +35,9 @@ fn main() {
     let settings = TlsSettings::new().certificate(&chain, &key).trust(&chain);
     let tls = Tls::new(&settings).expect("settings");
 
-    let orb = Orb::builder()
+    let orb = ordinary()
         .transport(tls.clone())
         .listen("ssliop://localhost:0")
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
         .build()
         .expect("an ORB");
     let pool = orb.threadpool().build().expect("a pool");

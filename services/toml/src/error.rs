@@ -43,11 +43,31 @@ pub enum FileError {
         /// The problem, and a valid alternative.
         problem: String,
     },
+    /// The contents have several errors, in the order of the text; each has its line in the message.
+    #[error("{}", lines(.0))]
+    Several(Vec<Self>),
+}
+
+fn lines(errors: &[FileError]) -> String {
+    let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    lines.join("\n")
 }
 
 punctual_types::debug_as_display!(FileError);
 
 impl FileError {
+    /// Creates the error with these, of which there is at least one.
+    pub(crate) fn of_all(mut errors: Vec<Self>) -> Self {
+        errors.sort_by_key(|error| match error {
+            Self::Invalid { line, column, .. } => (*line, *column),
+            Self::Read { .. } | Self::Several(_) => (0, 0),
+        });
+        match errors.len() {
+            1 => errors.remove(0),
+            _ => Self::Several(errors),
+        }
+    }
+
     /// Creates the error of an octet of the text.
     pub(crate) fn at(file: &str, text: &str, offset: usize, key: String, problem: String) -> Self {
         let before = text.get(..offset).unwrap_or(text);

@@ -3,6 +3,7 @@
 
 mod edit;
 mod error;
+mod faults;
 mod key;
 pub mod optional_priority;
 pub mod priority;
@@ -13,5 +14,5 @@ mod terms;
 pub use edit::edited;
 pub use error::FileError;
 pub use key::{Key, Problem, distinct};
-pub use read::{parse, read};
+pub use read::{line_of, parse, read, read_with};
 pub use span::{BadSpan, Span};

@@ -10,6 +10,7 @@ use toml::{
 
 use crate::{
     FileError, Key, Problem,
+    faults::{self, behind_brackets},
     terms::{duplicate, in_terms_of_toml},
 };
 
@@ -21,35 +22,59 @@ pub fn read<T: DeserializeOwned>(
     file: impl AsRef<Path>,
     check: impl FnOnce(&T) -> Result<(), Problem>,
 ) -> Result<T, FileError> {
+    read_with(file, |name, text| parse(name, text, check))
+}
+
+/// Reads a file, and parses its text with a function that is given the file's name and the text.
+///
+/// # Errors
+/// [`FileError`].
+pub fn read_with<T>(
+    file: impl AsRef<Path>,
+    parse: impl FnOnce(&str, &str) -> Result<T, FileError>,
+) -> Result<T, FileError> {
     let file = file.as_ref();
     let name = file.display().to_string();
     match fs::read_to_string(file) {
-        Ok(text) => parse(&name, &text, check),
+        Ok(text) => parse(&name, &text),
         Err(source) => Err(FileError::Read { file: name, source }),
     }
 }
 
+/// Returns the line, from 1, of a key's value in a text that has been parsed.
+pub fn line_of(text: &str, key: &Key) -> usize {
+    text[..offset_of(text, key)].matches('\n').count() + 1
+}
+
 /// Parses and checks a text; `file` is its name in errors.
 ///
+/// All keys that are unknown, missing or have a wrong type are reported at once; `check` runs if there are
+/// none.
+///
 /// # Errors
-/// [`FileError::Invalid`].
+/// [`FileError::Invalid`], [`FileError::Several`].
 pub fn parse<T: DeserializeOwned>(
     file: &str,
     text: &str,
     check: impl FnOnce(&T) -> Result<(), Problem>,
 ) -> Result<T, FileError> {
-    let parsed: T = toml::from_str(text).map_err(|error| {
-        let span = error.span().unwrap_or_default();
-        let problem = match error.message().trim() {
-            "duplicate key" => duplicate(text, &span),
-            message => in_terms_of_toml(message),
-        };
-        FileError::at(file, text, span.start, key_at(text, span.start), problem)
+    let parsed: T = toml::from_str(text).map_err(|first| {
+        let errors = faults::all::<T>(text, first);
+        FileError::of_all(errors.iter().map(|error| described(file, text, error)).collect())
     })?;
     check(&parsed).map_err(|Problem { key, text: problem }| {
         FileError::at(file, text, offset_of(text, &key), key.to_string(), problem)
     })?;
     Ok(parsed)
+}
+
+fn described(file: &str, text: &str, error: &toml::de::Error) -> FileError {
+    let span = error.span().unwrap_or_default();
+    let problem = match error.message().trim() {
+        "duplicate key" => duplicate(text, &span),
+        message => in_terms_of_toml(message),
+    };
+    FileError::at(file, text, span.start, key_at(text, span.start), problem)
 }
 
 /// Returns the offset of a key's value, or of its innermost existing parent.
@@ -85,14 +110,7 @@ fn offset_of(text: &str, key: &Key) -> usize {
 
 /// Returns the path to an offset, as [`Key`] prints it; empty outside of all keys and values.
 fn key_at(text: &str, offset: usize) -> String {
-    // The span of a table begins with the brackets of its heading, that of its key after them.
-    let brackets = text[offset..].bytes().take_while(|octet| *octet == b'[').count();
-    let line = text[..offset].rsplit('\n').next().unwrap_or_default();
-    let offset = if line.trim().is_empty() {
-        offset + brackets
-    } else {
-        offset
-    };
+    let offset = behind_brackets(text, offset);
     let document = DeTable::parse(text).ok();
     document
         .and_then(|document| key_in(document.get_ref(), offset))

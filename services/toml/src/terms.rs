@@ -139,6 +139,55 @@ mod tests {
         }
     }
 
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[allow(dead_code, reason = "only read")]
+    struct File {
+        name: String,
+        lane: Vec<Part>,
+        inner: Option<Part>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[allow(dead_code, reason = "only read")]
+    struct Part {
+        threads: u32,
+        cpus: Option<Vec<u16>>,
+    }
+
+    #[test]
+    fn independent_errors_are_reported_together_and_consequences_are_not() {
+        let text = "\
+nmae = 1
+name = 2
+[[lane]]
+threads = \"1\"
+[[lane]]
+cpus = [1]
+[[lane]]
+threads = 1
+cpus = [1, -1, 2, \"x\"]
+[inner]
+threads = 1
+cpu = 7
+";
+        let error = parse::<File>("bad", text, |_| Ok(())).unwrap_err();
+        let said = error.to_string();
+        let expected = [
+            "bad:1:1: nmae: unknown key `nmae`; did you mean `name`?",
+            "bad:2:8: name: expected a string, found the integer `2`",
+            "bad:4:11: lane[1].threads: expected an integer from 0, found the string \"1\"",
+            "bad:5:1: lane[2]: missing field `threads`",
+            "bad:9:12: lane[3].cpus[2]: expected an integer from 0 to 65535, found the integer `-1`",
+            "bad:9:19: lane[3].cpus[4]: expected an integer from 0 to 65535, found the string \"x\"",
+            "bad:12:1: inner.cpu: unknown key `cpu`; did you mean `cpus`?",
+        ];
+        assert_eq!(said.lines().collect::<Vec<_>>(), expected);
+        let one = parse::<File>("bad", "lane = []", |_| Ok(())).unwrap_err();
+        assert_eq!(one.to_string(), "bad:1:1: lane: missing field `name`");
+    }
+
     #[test]
     fn wrong_types_are_named_as_in_toml() {
         let good = "threads = 1\nname = \"a\"\nweight = 1.5\ncpus = [1]\nfixed = true\ninner = {}\n";

@@ -1,6 +1,6 @@
 //! Values of arguments that several commands have.
 
-use std::time::Duration;
+use std::{convert::Infallible, ffi::OsString, time::Duration};
 
 use punctual_idl::{Code, UnknownCode};
 
@@ -55,4 +55,78 @@ pub fn priority(text: &str) -> Result<punctual::Priority, String> {
     let number = text.parse::<i16>().ok();
     let priority = number.and_then(|number| punctual::Priority::new(number).ok());
     priority.ok_or_else(|| "expected a CORBA priority from 0 to 32767".to_owned())
+}
+
+/// A character that no argument of a process contains: in front of a value that begins as an option.
+const IS_VALUE: char = '\0';
+
+/// Marks the negative numbers among the arguments of `punctual call` as values: clap takes `-2e-3` and
+/// `-0xff` for options.
+pub fn with_negative_numbers(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut all: Vec<OsString> = arguments.collect();
+    if all.get(1).is_none_or(|command| command != "call") {
+        return all;
+    }
+    let is_option = |text: &str| text.starts_with('-');
+    // The value of an option has its own rules, and behind `--` there are only values.
+    let mut may_be_value = false;
+    for argument in &mut all[2..] {
+        let Some(text) = argument.to_str() else { continue };
+        let number = text.strip_prefix('-').map(|rest| rest.trim_start_matches('.'));
+        let is_number = number.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()));
+        if text == "--" {
+            break;
+        }
+        if is_number && may_be_value {
+            *argument = format!("{IS_VALUE}{text}").into();
+        } else {
+            may_be_value = !is_option(text);
+        }
+    }
+    all
+}
+
+/// Returns a value of a type of IDL without the mark of [`with_negative_numbers`].
+pub fn value(text: &str) -> Result<String, Infallible> {
+    Ok(text.strip_prefix(IS_VALUE).unwrap_or(text).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marked(line: &str) -> String {
+        let arguments = line.split(' ').map(OsString::from);
+        let marked = with_negative_numbers(arguments).into_iter();
+        let marked: Vec<String> = marked.map(|argument| argument.into_string().unwrap()).collect();
+        marked.join(" ").replace(IS_VALUE, "#")
+    }
+
+    #[test]
+    fn negative_numbers_of_calls_are_values_and_nothing_else_is() {
+        for (line, expected) in [
+            (
+                "punctual call IOR:0 move -5 -2e-3",
+                "punctual call IOR:0 move #-5 #-2e-3",
+            ),
+            (
+                "punctual call IOR:0 move -0xff -.5",
+                "punctual call IOR:0 move #-0xff #-.5",
+            ),
+            (
+                "punctual call IOR:0 move 1 --timeout -5",
+                "punctual call IOR:0 move 1 --timeout -5",
+            ),
+            (
+                "punctual call IOR:0 move -I dir -1",
+                "punctual call IOR:0 move -I dir #-1",
+            ),
+            ("punctual call IOR:0 move -- -5", "punctual call IOR:0 move -- -5"),
+            ("punctual events send -5", "punctual events send -5"),
+        ] {
+            assert_eq!(marked(line), expected);
+        }
+        assert_eq!(value("\0-5"), Ok("-5".to_owned()));
+        assert_eq!(value("-5"), Ok("-5".to_owned()));
+    }
 }

@@ -4,8 +4,8 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use punctual::Minor;
-use punctual_idl::Code;
+use punctual::{Minor, SystemExceptionKind};
+use punctual_idl::{Code, did_you_mean};
 use punctual_report::terminal::{complain, fitted};
 
 /// Settings of `punctual explain`.
@@ -19,8 +19,13 @@ pub struct Options {
 
 /// Runs the command.
 pub fn run(options: &Options) -> ExitCode {
-    if options.code.first().is_some_and(|code| code.starts_with("IDL")) {
-        return of_idl(&options.code);
+    let codes: Vec<String> = options
+        .code
+        .iter()
+        .map(|code| code.to_ascii_uppercase())
+        .collect();
+    if codes.first().is_some_and(|code| code.starts_with("IDL")) {
+        return of_idl(&codes);
     }
     let asked = options.code.join(" ");
     let asked = code_in(&asked).unwrap_or(asked);
@@ -40,8 +45,14 @@ pub fn run(options: &Options) -> ExitCode {
         }
     }
     if !is_known {
+        let kinds = SystemExceptionKind::ALL.iter().map(|kind| kind.name());
+        let help = did_you_mean(asked.trim_start_matches("CORBA::"), kinds).unwrap_or_else(|| {
+            "it may be a number, such as 17, an exception, such as TRANSIENT, or a diagnostic of IDL, such as \
+             IDL0044; `punctual explain` lists all minor codes"
+                .to_owned()
+        });
         complain(&format_args!(
-            "`{asked}` is none of the minor codes that Punctual raises; `punctual explain` lists them"
+            "`{asked}` is none of the minor codes that Punctual raises; {help}"
         ));
         return ExitCode::from(2);
     }

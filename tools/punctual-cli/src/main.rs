@@ -22,7 +22,7 @@ mod system_file;
 mod tls;
 mod top;
 
-use std::process::ExitCode;
+use std::{env, process::ExitCode};
 
 use clap::{CommandFactory, Parser};
 use punctual_report::terminal;
@@ -39,7 +39,7 @@ fn main() -> ExitCode {
     punctual_harness::supervisor::main_if_asked();
     punctual_scenarios::main_if_asked();
     printing::end_quietly_without_reader();
-    match Cli::parse().command {
+    match Cli::parse_from(arguments::with_negative_numbers(env::args_os())).command {
         Command::New(options) => new::run(&options),
         Command::Demo(arguments) => demo::run(&arguments.into()),
         Command::Bench { name, arguments } => match benchmarks().find(|benchmark| benchmark.name == name) {

@@ -5,7 +5,7 @@ use punctual_cdr::{Arena, CdrErrorKind, CharSet, Decode, Decoder, Encode, Encode
 
 const BOTH: [Endian; 2] = [Endian::Big, Endian::Little];
 
-fn node() -> TypeCode {
+pub fn node() -> TypeCode {
     let members = [
         ("id", TypeCode::basic(Kind::Long), true),
         ("next", TypeCode::recursive("IDL:Node:1.0"), false),
@@ -43,14 +43,14 @@ fn two_specials() -> Value {
 }
 
 /// Encodes the value alone, at an offset.
-fn encoded(any: &Any, offset: usize, endian: Endian) -> Vec<u8> {
+pub fn encoded(any: &Any, offset: usize, endian: Endian) -> Vec<u8> {
     let mut octets = vec![0; offset];
     let mut encoder = Encoder::resume(&mut octets, endian).with_char_set(CharSet::Utf8);
     any.view().encode_value(&mut encoder).unwrap();
     octets
 }
 
-fn decoded(of: &TypeCode, octets: &[u8], offset: usize, endian: Endian) -> Any {
+pub fn decoded(of: &TypeCode, octets: &[u8], offset: usize, endian: Endian) -> Any {
     let mut decoder = Decoder::new(octets, endian)
         .with_char_set(CharSet::Utf8)
         .at(offset);

@@ -1,20 +1,12 @@
 //! Values of value types as trees.
 
-use punctual_any::{Any, AnyError, AnyView, DynValue, Kind, TypeCode, Value, ValueModifier};
-use punctual_cdr::{
-    Arena, CdrError, CdrErrorKind, CharSet, Decode, Decoder, Encode, Encoder, Endian, ValueTag,
-};
+use punctual_any::{Any, AnyError, AnyView, DynValue, TypeCode, Value, ValueModifier};
+use punctual_cdr::{Arena, CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, Endian, ValueTag};
+
+use crate::derived::{decoded, encoded, node};
 
 fn label() -> TypeCode {
     TypeCode::value_box("IDL:Label:1.0", "Label", TypeCode::string(0))
-}
-
-fn node() -> TypeCode {
-    let members = [
-        ("id", TypeCode::basic(Kind::Long), true),
-        ("next", TypeCode::recursive("IDL:Node:1.0"), false),
-    ];
-    TypeCode::value("IDL:Node:1.0", "Node", ValueModifier::None, None, members)
 }
 
 fn special() -> TypeCode {
@@ -119,15 +111,8 @@ fn derived_values_are_truncated_if_they_may_be() {
             &DynValue::new(members.clone()).truncatable_to(bases).into(),
         )
     };
-    let octets = derived(bases).unwrap();
-    let mut encoded = Vec::new();
-    octets
-        .view()
-        .encode_value(&mut Encoder::new(&mut encoded, Endian::NATIVE).with_char_set(CharSet::Utf8))
-        .unwrap();
-    let mut decoder = Decoder::new(&encoded, Endian::NATIVE).with_char_set(CharSet::Utf8);
-    let as_node = Any::decode_value(&node(), &mut decoder).unwrap();
-    assert_eq!(decoder.remaining(), 0);
+    let whole = derived(bases).unwrap();
+    let as_node = decoded(&node(), &encoded(&whole, 0, Endian::NATIVE), 0, Endian::NATIVE);
     let Value::ValueType(truncated) = as_node.value().unwrap() else {
         panic!("{as_node:?}")
     };

@@ -125,6 +125,11 @@ impl ReceiveHalf {
         self.buffer.provide(needed)
     }
 
+    /// Returns the octets that have arrived behind the message of the last event.
+    pub fn unread(&self) -> &[u8] {
+        &self.buffer.received()[self.current..]
+    }
+
     /// Adds the octets that have been read into [`Self::space`].
     ///
     /// # Panics

@@ -35,6 +35,11 @@ impl Refused {
         const ALERT: u8 = 21;
         matches!(self.reason, Refusal::Header(HeaderError::BadMagic([ALERT, ..])))
     }
+
+    /// Returns whether the octets are no message of GIOP: they do not begin with its magic.
+    pub fn is_other_protocol(&self) -> bool {
+        matches!(self.reason, Refusal::Header(HeaderError::BadMagic(_)))
+    }
 }
 
 impl Refusal {

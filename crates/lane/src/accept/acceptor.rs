@@ -23,6 +23,8 @@ pub struct LaneEndpoint {
     properties: ProtocolProperties,
     /// Highest priority of requests that arrive there.
     pub highest_priority: Priority,
+    /// Place where the user states it, for errors: file and line.
+    pub stated_at: Option<String>,
 }
 
 impl LaneEndpoint {
@@ -58,6 +60,7 @@ impl LaneEndpoint {
             published,
             properties: properties.unwrap_or_default(),
             highest_priority: Priority::MAX,
+            stated_at: None,
         })
     }
 
@@ -69,6 +72,7 @@ impl LaneEndpoint {
             published: None,
             properties: protocol.properties.clone(),
             highest_priority: Priority::MAX,
+            stated_at: None,
         }
     }
 
@@ -116,10 +120,19 @@ impl LaneEndpoint {
     }
 
     pub(crate) fn explain(&self, source: io::Error) -> LaneError {
+        let place = self.stated_at.as_deref();
         match source.downcast::<AddressError>() {
-            Ok(error) => LaneError::Address(error),
+            Ok(error) => LaneError::Address(match place {
+                Some(place) => error.stated_at(place),
+                None => error,
+            }),
             Err(source) => LaneError::Listen {
-                address: format!("{}://{}", self.transport.scheme(), self.address),
+                address: format!(
+                    "{}://{}{}",
+                    self.transport.scheme(),
+                    self.address,
+                    place.map_or_else(String::new, |place| format!(" (stated at {place})"))
+                ),
                 source,
             },
         }

@@ -85,8 +85,10 @@ pub enum CallEnd {
     InOrder,
     /// The stream has ended or broken, or an unsolicited message arrived.
     Lost,
-    /// The peer has sent octets that are not GIOP, or a message that it may not send.
+    /// The peer has sent a message that is malformed, or that it may not send.
     Malformed,
+    /// The peer has sent octets that are not GIOP.
+    OtherProtocol,
     /// The peer has sent an alert of TLS: its port is one for TLS, and it has handled nothing.
     UsesTls,
     /// The peer has sent a message above the limit on the size of messages.
@@ -103,6 +105,8 @@ impl From<connection::Refused> for CallEnd {
             Self::TooLarge
         } else if refused.is_tls() {
             Self::UsesTls
+        } else if refused.is_other_protocol() {
+            Self::OtherProtocol
         } else {
             Self::Malformed
         }

@@ -21,7 +21,7 @@ use crate::{
         core::{PoaCore, id_of_slot},
         objects::Objects,
         pending_etherealizations::Upkeep,
-        turn_guard::TurnGuard,
+        servant_manager_turn_guard::TurnGuard,
     },
     current,
     pools::registry::Pools,
@@ -176,7 +176,7 @@ impl Objects {
             self.ids.remove(adapter.path, id);
         }
         poa.processing.conclude_end();
-        self.departures.announce();
+        self.quiescence.announce();
         self.endings.release_held();
     }
 
@@ -232,7 +232,7 @@ impl Objects {
     pub(crate) fn await_end(&self, poa: &PoaCore, id: &[u8]) {
         let path = poa.path.as_bytes();
         if self.is_id_ending(path, id) && !current::is_in_upcall() {
-            self.departures
+            self.quiescence
                 .wait_for(self.deactivation, || (!self.is_id_ending(path, id)).then_some(()));
         }
     }
@@ -254,7 +254,7 @@ impl Objects {
             };
             return failed(SystemExceptionKind::Transient, minor);
         }
-        let ended = self.departures.wait_until(deadline, || {
+        let ended = self.quiescence.wait_until(deadline, || {
             (!self.is_ending(key) || self.endings.are_shut_down()).then_some(())
         });
         match ended {
@@ -280,7 +280,7 @@ impl Objects {
         }
         let of_them = |object: &ActiveObject| adapters.iter().any(|poa| Arc::ptr_eq(poa, &object.poa));
         let mut serving = self.activation.lock().slots.watch_all(&self.table, of_them);
-        let ended = self.departures.wait_for(timeout, || {
+        let ended = self.quiescence.wait_for(timeout, || {
             self.end_pending();
             let watch = |slot: &SlotId| self.activation.lock().slots.watch(&self.table, *slot);
             serving.retain(watch);
@@ -291,7 +291,7 @@ impl Objects {
             let unwatch = |slot: &SlotId| self.activation.lock().slots.unwatch(&self.table, *slot);
             serving.iter().for_each(unwatch);
             // Other threads that wait have to watch them again.
-            self.departures.announce();
+            self.quiescence.announce();
         }
         ended.ok_or(OrbError::RequestsInProgress(timeout))
     }

@@ -13,7 +13,7 @@ use crate::{
         core::PoaCore,
         objects::Objects,
         request_processing::{Incarnate, MakeAdapter, ServantSource},
-        turn::NoTurn,
+        servant_manager_turn::NoTurn,
     },
     server::{ActiveObject, Demultiplexed},
 };

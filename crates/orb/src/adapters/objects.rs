@@ -18,11 +18,11 @@ use crate::{
     adapters::{
         adapter_index::AdapterIndex,
         core::{PoaCore, id_of_slot},
-        departures::Departures,
         incarnation::{Incarnation, Sharers},
         object_ids::ObjectIds,
         pending_etherealizations::PendingEtherealizations,
         published::Published,
+        quiescence::Quiescence,
     },
     current,
     server::{ActiveObject, Demultiplexed},
@@ -34,7 +34,7 @@ pub(crate) struct Objects {
     /// Differs from every other ORB, earlier runs of this program included.
     boot: u64,
     pub(crate) table: ObjectTable<ActiveObject>,
-    pub(crate) departures: Arc<Departures>,
+    pub(crate) quiescence: Arc<Quiescence>,
     pub(crate) endings: Arc<PendingEtherealizations>,
     /// Room for requests of a lane that wait for the end of their object's last incarnation.
     pub(crate) held_while_ending: QueueLimits,
@@ -66,14 +66,14 @@ pub(crate) struct Activation {
 
 impl Objects {
     pub(crate) fn new(boot: u64, limits: &Limits, native_code_set: Option<CharSet>) -> Self {
-        let (departures, endings) = (
-            Arc::new(Departures::default()),
+        let (quiescence, endings) = (
+            Arc::new(Quiescence::default()),
             Arc::new(PendingEtherealizations::default()),
         );
         let (table, slots) = ObjectTable::new({
-            let (departures, endings) = (Arc::clone(&departures), Arc::clone(&endings));
+            let (quiescence, endings) = (Arc::clone(&quiescence), Arc::clone(&endings));
             move |slot| {
-                departures.announce();
+                quiescence.announce();
                 endings.left(slot);
             }
         });
@@ -81,7 +81,7 @@ impl Objects {
             boot,
             table,
             startup: Startup::new(limits.startup),
-            departures,
+            quiescence,
             endings,
             held_while_ending: QueueLimits {
                 requests: limits.held_while_ending,
@@ -349,7 +349,7 @@ impl Objects {
         }
         self.reclaim();
         let last = self
-            .departures
+            .quiescence
             .wait_for(self.deactivation, || self.take_out(slot.index));
         match last {
             // Outside the lock: the servant's destructor is user code.

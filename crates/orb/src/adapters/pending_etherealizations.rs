@@ -65,7 +65,7 @@ impl PendingEtherealizations {
     /// Has the object in this slot ended if it is on the list, because its last request has left.
     #[inline]
     pub(crate) fn left(&self, slot: u32) {
-        // The fence of `Departures::announce`, before this, is the partner of that in `leave_to_lane`.
+        // The fence of `Quiescence::announce`, before this, is the partner of that in `leave_to_lane`.
         if self.number.load(Ordering::Relaxed) > 0 {
             self.end_soon(slot);
         }

@@ -14,7 +14,7 @@ use crate::{
     AnyServant, Declined, PoaManagerState,
     adapters::{
         manager::{ManagerCore, ServingPool},
-        turn::Turn,
+        servant_manager_turn::Turn,
     },
 };
 

@@ -42,14 +42,21 @@ impl<'c> CallContext<'c> {
         let Some(detail) = error.detail().filter(|_| error.origin() == ExceptionOrigin::Here) else {
             return error;
         };
+        self.with_timeout(error.with_detail(&detail.in_operation(operation)))
+    }
+
+    /// Adds the timeout of the call, if that has passed, to the text of an exception that names a peer.
+    #[cold]
+    pub(super) fn with_timeout(&self, error: SystemException) -> SystemException {
         let timeout = match error.minor {
             Minor::REPLY_TIMED_OUT | Minor::REPLIES_LATE => self.deadlines.reply,
             Minor::REQUEST_TIMED_OUT => self.deadlines.request,
             _ => None,
         };
-        let detail = detail.in_operation(operation);
-        let detail = timeout.map_or(detail, |deadline| detail.after(deadline.timeout));
-        error.with_detail(&detail)
+        match (timeout, error.detail()) {
+            (Some(deadline), Some(detail)) => error.with_detail(&detail.after(deadline.timeout)),
+            _ => error,
+        }
     }
 
     /// Returns whether requests state their deadlines.

@@ -14,6 +14,7 @@ pub(super) fn exception(end: CallEnd, rejected: Completion) -> SystemException {
         CallEnd::InOrder => return closed(),
         CallEnd::Lost => (CommFailure, Minor::CONNECTION_LOST, Completion::Maybe),
         CallEnd::Malformed => (CommFailure, Minor::REPLY_MALFORMED, Completion::Maybe),
+        CallEnd::OtherProtocol => (CommFailure, Minor::PEER_SPEAKS_NO_GIOP, Completion::Maybe),
         CallEnd::UsesTls => (CommFailure, Minor::PEER_USES_TLS, Completion::No),
         CallEnd::TooLarge => (ImpLimit, Minor::REPLY_TOO_LARGE, Completion::Maybe),
         CallEnd::Rejected => (CommFailure, Minor::PEER_REJECTED_MESSAGE, rejected),

@@ -11,7 +11,7 @@ use punctual_cdr::CodeSets;
 use punctual_flight::Link;
 use punctual_giop::{
     Version,
-    connection::{Connection, Event, ReceiveHalf, Role, SendHalf},
+    connection::{Connection, Event, ReceiveHalf, Refused, Role, SendHalf},
 };
 use punctual_lane::{CallEnd, NetworkMark};
 use punctual_os::open_files;
@@ -310,8 +310,31 @@ impl ClientConnection {
             match self.protocol.receive.poll(Instant::now) {
                 Ok(Some(event)) => return Ok(event),
                 Ok(None) => self.read(deadline, serve, &mut fine)?,
-                Err(refused) => return Err(exception(refused.into(), Completion::Maybe)),
+                Err(refused) => return Err(self.refused(refused)),
             }
+        }
+    }
+
+    #[cold]
+    fn refused(&self, refused: Refused) -> SystemException {
+        let error = exception(refused.into(), Completion::Maybe);
+        match error.minor {
+            Minor::PEER_SPEAKS_NO_GIOP => {
+                let sent = self.protocol.receive.unread();
+                error.with_detail(&self.endpoint().detail().which_sent(sent))
+            }
+            _ => error,
+        }
+    }
+
+    /// Names the server in the error of the wait for the reply to this request, and whether nothing has ever
+    /// come from it.
+    #[cold]
+    pub(super) fn not_received(&self, request_id: u32, error: SystemException) -> SystemException {
+        let is_first = request_id == 0 && self.protocol.receive.unread().is_empty();
+        match error.minor {
+            Minor::REPLY_TIMED_OUT if is_first => error.with_detail(&self.endpoint().detail().silent()),
+            _ => self.endpoint().named_in(error),
         }
     }
 
@@ -394,6 +417,7 @@ pub(super) fn connect(
         let (kind, minor) = match error.kind() {
             io::ErrorKind::TimedOut => (SystemExceptionKind::Timeout, Minor::CONNECT_TIMED_OUT),
             io::ErrorKind::ConnectionRefused => (SystemExceptionKind::Transient, Minor::CONNECT_REFUSED),
+            io::ErrorKind::PermissionDenied => (SystemExceptionKind::Transient, Minor::ADDRESS_FORBIDDEN),
             _ if open_files::are_exhausted() => {
                 (SystemExceptionKind::NoResources, Minor::DESCRIPTORS_EXHAUSTED)
             }

@@ -8,7 +8,9 @@ use std::sync::{
 use punctual_giop::{Profile, TAG_PUNCTUAL_TLS};
 use punctual_stub::PolicyOverrides;
 
-use super::{connection_cache::ConnectionCache, endpoint::Endpoints, policy_scopes::OrbPolicies, secured};
+use super::{
+    connection_cache::ConnectionCache, endpoint::Endpoints, policy_scopes::OrbPolicies, tls_addresses,
+};
 use crate::{
     adapters::objects::Objects, config::configuration::Configuration, interception::Interceptors,
     pools::registry::Pools,
@@ -70,7 +72,7 @@ impl ClientCore {
         self.objects.issued(&profile.object_key).unwrap_or_else(|| {
             let listens_with_tls = |address: String| self.pools.listen_at(TAG_PUNCTUAL_TLS, &address);
             self.pools.listen_at(profile.tag, &profile.address)
-                || secured::address(profile).is_some_and(listens_with_tls)
+                || tls_addresses::address(profile).is_some_and(listens_with_tls)
         })
     }
 

@@ -130,8 +130,9 @@ impl Endpoint {
     #[cold]
     pub(crate) fn named_in(&self, exception: SystemException) -> SystemException {
         match exception.minor {
-            // It states the address and the reason.
+            // They state the address and the reason.
             Minor::TLS_HANDSHAKE_FAILED => exception,
+            Minor::PEER_SPEAKS_NO_GIOP if exception.detail().is_some() => exception,
             _ => exception.with_detail(&self.detail()),
         }
     }

@@ -208,7 +208,7 @@ impl Reference {
         request_id: u32,
         error: SystemException,
     ) -> SystemException {
-        let error = connection.endpoint().named_in(error);
+        let error = connection.not_received(request_id, error);
         if error.kind == SystemExceptionKind::Timeout {
             self.core.count_late_reply();
             self.cancel(connection, request_id);

@@ -26,6 +26,7 @@ impl Reference {
     pub(super) fn locate_object(&self) -> Result<bool, SystemException> {
         self.with_call_context(|context, frame| {
             self.deliver(|route, _| self.attempt_locate(route, frame, context))
+                .map_err(|error| context.with_timeout(error))
         })
     }
 
@@ -40,6 +41,7 @@ impl Reference {
                     Attempt::Again(error) => Attempt::Again(error),
                 })
             })
+            .map_err(|error| context.with_timeout(error))
         })
     }
 

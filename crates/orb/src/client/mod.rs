@@ -29,9 +29,9 @@ mod reference;
 mod reply;
 mod request;
 mod route;
-pub(crate) mod secured;
 mod shared;
 mod shared_purpose;
+pub(crate) mod tls_addresses;
 
 pub use call_context::swap_call_deadline;
 

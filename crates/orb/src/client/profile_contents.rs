@@ -8,7 +8,7 @@ use punctual_giop::{Component, PolicyValue, TAG_MULTIPLE_COMPONENTS};
 use punctual_stub::ExposedPolicies;
 use punctual_types::{Priority, PriorityBand};
 
-use super::{reference::Reference, secured};
+use super::{reference::Reference, tls_addresses};
 
 /// Object of a profile, as far as this ORB can read it.
 ///
@@ -49,7 +49,7 @@ impl Reference {
             .map(|profile| match self.core.configuration.decode_profile(profile) {
                 Some(Ok(profile)) => NamedObject::At {
                     tag: profile.tag,
-                    secured: secured::port(profile.tag, &profile.components),
+                    secured: tls_addresses::port(profile.tag, &profile.components),
                     address: profile.address,
                     object_key: profile.object_key,
                 },

@@ -27,6 +27,7 @@ pub struct Endpoint {
     url: String,
     published: Option<String>,
     highest_priority: Priority,
+    stated_at: Option<String>,
 }
 
 impl Endpoint {
@@ -37,6 +38,7 @@ impl Endpoint {
             url: url.into(),
             published: None,
             highest_priority: Priority::MAX,
+            stated_at: None,
         }
     }
 
@@ -57,6 +59,22 @@ impl Endpoint {
         self
     }
 
+    /// Sets the place where the endpoint is stated, such as `radar.toml:3`, which errors then name. Default:
+    /// none.
+    ///
+    /// ```
+    /// use punctual_orb::{Endpoint, Orb};
+    ///
+    /// let stated = Endpoint::new("localhost:2809").stated_at("radar.toml:3");
+    /// let error = Orb::builder().listen(stated).build().err().expect("it has no scheme");
+    /// assert!(error.to_string().ends_with("(stated at radar.toml:3)"));
+    /// ```
+    #[must_use]
+    pub fn stated_at(mut self, place: impl Into<String>) -> Self {
+        self.stated_at = Some(place.into());
+        self
+    }
+
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
@@ -68,8 +86,13 @@ impl Endpoint {
         protocols: &ProtocolPolicy,
     ) -> Result<LaneEndpoint, AddressError> {
         let published = self.published.as_deref();
-        let mut endpoint = LaneEndpoint::parse(transports, &self.url, published, protocols)?;
+        let endpoint = LaneEndpoint::parse(transports, &self.url, published, protocols);
+        let mut endpoint = endpoint.map_err(|error| match &self.stated_at {
+            Some(place) => error.stated_at(place),
+            None => error,
+        })?;
         endpoint.highest_priority = self.highest_priority;
+        endpoint.stated_at.clone_from(&self.stated_at);
         Ok(endpoint)
     }
 }

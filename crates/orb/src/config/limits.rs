@@ -145,8 +145,8 @@ limits! {
     connect_timeout: Duration = Duration::from_secs(5),
     /// Longest time for which [`crate::Orb::resolve`] waits for the server of a URL, regardless of the
     /// timeouts of calls: the server does not answer before one of its threads has called
-    /// [`crate::Orb::run`]. Default 20 s.
-    resolve_timeout: Duration = Duration::from_secs(20),
+    /// [`crate::Orb::run`]. Default 10 s.
+    resolve_timeout: Duration = Duration::from_secs(10),
     /// Longest time from the start of the ORB in which requests for objects of persistent adapters that are
     /// not active are answered with TRANSIENT ([`Minor::SERVER_STARTING`](punctual_types::Minor)) instead of
     /// OBJECT_NOT_EXIST, because the server may not have activated them yet; [`crate::Orb::run`] ends it.

@@ -204,7 +204,7 @@ impl PoaManager {
             self.orb.release_held(pool);
         }
         // For threads in `wait_for_completion`.
-        self.orb.objects.departures.announce();
+        self.orb.objects.quiescence.announce();
         for interceptor in &self.orb.dispatcher.interceptors.ior {
             interceptor.adapter_manager_state_changed(self.core.id(), state);
         }

@@ -22,7 +22,7 @@ use super::{
     serving::Serving,
 };
 use crate::{
-    adapters::turn,
+    adapters::servant_manager_turn,
     bound_band::BoundBand,
     client::{self, Permit, SharedPurpose},
     pools::{
@@ -110,7 +110,7 @@ impl RequestHandler for RequestDispatcher {
     }
 
     fn set_apart() -> impl Drop {
-        turn::set_apart()
+        servant_manager_turn::set_apart()
     }
 
     fn lane_ended(lane: &LaneData) {

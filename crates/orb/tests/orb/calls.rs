@@ -337,10 +337,14 @@ fn resolving_ends_if_nobody_serves() {
     let limits = Limits::default().resolve_timeout(Duration::from_millis(50));
     let client = Orb::builder().limits(limits).build().unwrap();
     let refused = client.resolve::<EchoRef>(&url).unwrap_err().to_string();
-    assert!(
-        refused.contains("CORBA::TIMEOUT") && refused.ends_with("has it called `Orb::run`?"),
-        "{refused}"
-    );
+    for expected in [
+        "CORBA::TIMEOUT",
+        "(at iiop://127.0.0.1:",
+        "ms: the peer accepted the connection and has sent nothing;",
+        "has it called `Orb::run`?)",
+    ] {
+        assert!(refused.contains(expected), "{refused}");
+    }
 }
 
 /// Its default pool is served by no thread yet.

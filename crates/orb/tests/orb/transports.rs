@@ -28,6 +28,13 @@ fn tags(reference: &DoublerRef) -> Vec<u32> {
     profiles.iter().map(|profile| profile.tag).collect()
 }
 
+/// An object in a pool of its own.
+fn served_by(server: &Orb) -> DoublerRef {
+    let pool = server.threadpool().build().unwrap();
+    let poa = server.root_poa().child("numbers").threadpool(&pool);
+    poa.build().unwrap().activate(Doubler).unwrap()
+}
+
 /// A reference as another process would have it.
 fn elsewhere(reference: &DoublerRef) -> DoublerRef {
     let client = Orb::builder().build().unwrap();
@@ -94,14 +101,7 @@ fn references_name_every_protocol_and_clients_of_the_host_take_the_nearest() {
         .listen("uiop://")
         .build()
         .unwrap();
-    let pool = server.threadpool().build().unwrap();
-    let poa = server
-        .root_poa()
-        .child("numbers")
-        .threadpool(&pool)
-        .build()
-        .unwrap();
-    let doubler: DoublerRef = poa.activate(Doubler).unwrap();
+    let doubler = served_by(&server);
     assert_eq!(tags(&doubler), [TAG_INTERNET_IOP, TAG_UIOP]);
     let doubler = elsewhere(&doubler);
     assert_eq!(doubler.twice(21).unwrap(), 42);
@@ -201,14 +201,7 @@ fn malformed_paths_are_said_as_such() {
 #[test]
 fn published_names_are_found_over_unix_sockets() {
     let server = Orb::builder().listen("uiop://").build().unwrap();
-    let pool = server.threadpool().build().unwrap();
-    let poa = server
-        .root_poa()
-        .child("numbers")
-        .threadpool(&pool)
-        .build()
-        .unwrap();
-    let doubler: DoublerRef = poa.activate(Doubler).unwrap();
+    let doubler = served_by(&server);
     let url = server.publish("Doubler", &doubler).unwrap();
     assert!(url.starts_with("corbaloc:uiop:1.2@%2f"), "{url}");
     std::thread::scope(|scope| {
@@ -231,14 +224,7 @@ fn all_interfaces_of_ipv6_are_those_of_ipv4_as_well() {
         .listen(Endpoint::new("iiop://[::]").published_as("iiop://localhost"))
         .build()
         .unwrap();
-    let pool = server.threadpool().build().unwrap();
-    let poa = server
-        .root_poa()
-        .child("numbers")
-        .threadpool(&pool)
-        .build()
-        .unwrap();
-    let doubler: DoublerRef = poa.activate(Doubler).unwrap();
+    let doubler = served_by(&server);
     assert_eq!(elsewhere(&doubler).twice(21).unwrap(), 42, "by name");
     let profile = &doubler.as_object().ior().profiles[0];
     let profile = punctual_giop::IiopProfile::decode(profile).unwrap();
@@ -261,14 +247,7 @@ fn all_interfaces_of_ipv6_are_those_of_ipv4_as_well() {
 #[test]
 fn references_of_another_host_do_not_lead_to_a_socket_of_this_one() {
     let server = Orb::builder().listen("uiop://").build().unwrap();
-    let pool = server.threadpool().build().unwrap();
-    let poa = server
-        .root_poa()
-        .child("numbers")
-        .threadpool(&pool)
-        .build()
-        .unwrap();
-    let doubler: DoublerRef = poa.activate(Doubler).unwrap();
+    let doubler = served_by(&server);
     let mut ior = doubler.as_object().ior().clone();
     let here = punctual_transport::host_id().unwrap();
     let data = &mut ior.profiles[0].data;
@@ -294,14 +273,7 @@ fn with_profile(doubler: &DoublerRef, profile: TaggedProfile) -> String {
 #[test]
 fn profiles_that_lead_nowhere_are_passed_over() {
     let server = Orb::builder().listen("iiop://127.0.0.1").build().unwrap();
-    let pool = server.threadpool().build().unwrap();
-    let poa = server
-        .root_poa()
-        .child("numbers")
-        .threadpool(&pool)
-        .build()
-        .unwrap();
-    let doubler: DoublerRef = poa.activate(Doubler).unwrap();
+    let doubler = served_by(&server);
     let key = punctual_giop::IiopProfile::decode(&doubler.as_object().ior().profiles[0])
         .unwrap()
         .object_key;

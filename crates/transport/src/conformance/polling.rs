@@ -37,6 +37,24 @@ impl Waiting {
         let count = self.poller.wait(&mut self.events, Some(STALL_TIMEOUT)).unwrap();
         assert_eq!(count, 1, "{what} was not signalled");
     }
+
+    /// Reads the next three octets; waits only when there are none.
+    fn received(&mut self, stream: &dyn Stream, what: &str) -> Vec<u8> {
+        let (mut buffer, mut received) = ([0; 64], Vec::new());
+        while received.len() < 3 {
+            match stream.read(&mut buffer) {
+                Ok(count) => {
+                    assert!(count > 0, "the stream ended");
+                    received.extend_from_slice(&buffer[..count]);
+                }
+                Err(error) => {
+                    assert_eq!(error.kind(), ErrorKind::WouldBlock);
+                    self.wait(what);
+                }
+            }
+        }
+        received
+    }
 }
 
 /// A listener has a poller report each connection, once.
@@ -86,27 +104,13 @@ pub fn connections_to_accept_are_signalled(transport: &dyn Transport, address: &
 pub fn data_is_signalled_again_after_each_read(transport: &dyn Transport, address: &str) {
     let (client, server) = pair(transport, address);
     let mut waiting = Waiting::at(&*server);
-    let mut buffer = [0; 64];
     for round in 0..50_u8 {
         write_all(&*client, &[round; 3]);
-        let mut received = Vec::new();
-        while received.len() < 3 {
-            match server.read(&mut buffer) {
-                Ok(count) => {
-                    assert!(count > 0, "the stream ended");
-                    received.extend_from_slice(&buffer[..count]);
-                }
-                Err(error) => {
-                    assert_eq!(error.kind(), ErrorKind::WouldBlock);
-                    waiting.wait("data");
-                }
-            }
-        }
-        assert_eq!(received, [round; 3]);
+        assert_eq!(waiting.received(&*server, "data"), [round; 3]);
     }
     client.shutdown();
     loop {
-        match server.read(&mut buffer) {
+        match server.read(&mut [0; 64]) {
             Ok(0) => return,
             Ok(_) => panic!("more than was written"),
             Err(error) => {
@@ -146,20 +150,7 @@ pub fn looking_at_data_takes_no_signal(transport: &dyn Transport, address: &str)
             thread::sleep(Duration::from_micros(100));
         }
         waiting.wait("data that was looked at");
-        let (mut buffer, mut received) = ([0; 64], Vec::new());
-        while received.len() < 3 {
-            match server.read(&mut buffer) {
-                Ok(count) => {
-                    assert!(count > 0, "the stream ended");
-                    received.extend_from_slice(&buffer[..count]);
-                }
-                Err(error) => {
-                    assert_eq!(error.kind(), ErrorKind::WouldBlock);
-                    waiting.wait("the rest");
-                }
-            }
-        }
-        assert_eq!(received, [round; 3]);
+        assert_eq!(waiting.received(&*server, "the rest"), [round; 3]);
     }
 }
 

@@ -171,16 +171,15 @@ pub(super) fn accepted(
     if received.bytes == 0 {
         return Err(refused());
     }
-    let (magic, number) = octets.split_at(MAGIC.len());
-    if received.bytes != octets.len() || magic != MAGIC {
-        return Err(invalid("the server does not use this shared-memory protocol"));
-    }
+    let number = match octets[..received.bytes].split_last_chunk() {
+        Some((magic, number)) if magic == MAGIC => u128::from_be_bytes(*number),
+        _ => return Err(invalid("the server does not use this shared-memory protocol")),
+    };
     if received.flags.contains(ReturnFlags::CTRUNC) {
         return Err(io::Error::other(
             "not all descriptors could be received; raise the limit of open files",
         ));
     }
-    let number = u128::from_be_bytes(number.try_into().expect("sixteen octets"));
     if incarnation.is_some_and(|expected| expected.0 != number) {
         let problem = "another server listens at this path";
         return Err(io::Error::new(io::ErrorKind::ConnectionRefused, problem));

@@ -75,17 +75,21 @@ impl<'t> Layout<'t> {
             self.text.push('\n');
             return;
         }
-        let inside = !self.line.is_empty();
-        if inside && is_own_line {
+        let inside = self.continued || !self.line.is_empty();
+        let is_comment = |piece: &&Piece<'_>| matches!(piece.kind, Kind::LineComment | Kind::BlockComment);
+        let next = rest.iter().find(|piece| !is_comment(piece));
+        // The last name of an enumeration has no comma.
+        let continues = inside && next.is_some_and(|next| next.text != "}");
+        if !self.line.is_empty() && is_own_line {
             self.end_line();
-            self.continued = true;
+            self.continued = continues;
         }
         let separated = self.separated;
         self.push(*piece);
         let ends = piece.kind == Kind::LineComment || rest.first().is_none_or(|next| next.breaks > 0);
         if ends {
             self.end_line();
-            self.continued = inside;
+            self.continued = continues;
         }
         self.separated &= separated;
     }
@@ -179,7 +183,7 @@ impl<'t> Layout<'t> {
     fn is_apart(&self, before: &Piece<'_>, piece: &Piece<'_>) -> bool {
         let is_comment = |piece: &Piece<'_>| matches!(piece.kind, Kind::LineComment | Kind::BlockComment);
         if is_comment(before) || is_comment(piece) {
-            return true;
+            return before.kind != Kind::BlockComment || !matches!(piece.text, "," | ";" | ")" | "]");
         }
         if before.text.ends_with('>') && piece.text.starts_with('>') {
             // `>>` is one token, `> >` are two.

@@ -80,6 +80,81 @@ module plant {
 }
 
 #[test]
+fn comments_stay_behind_what_they_follow_and_in_front_of_braces() {
+    let text = "\
+module M { // module
+enum Colour { // enum
+red /* x */, // red
+// about green
+green, /* green */ blue // blue
+// last
+}; // end of enum
+enum Two { one, two /* two */ };
+enum Three { three
+/* last */ };
+union U switch (long) { // union
+case 1: // one
+long a; // a
+// end of union
+}; // U
+interface I { // interface
+void f(
+// about a
+in long a, // a
+// about b
+in long b /* b */); // f
+attribute long q; /* q */ attribute long r; // r
+/* in front of the brace */
+}; // I
+struct Empty { // nothing
+};
+} // M
+; // end of M
+// end of file
+/* at last */";
+    let expected = "\
+module M { // module
+    enum Colour { // enum
+        red /* x */, // red
+        // about green
+        green, /* green */
+        blue // blue
+        // last
+    }; // end of enum
+    enum Two {
+        one,
+        two /* two */
+    };
+    enum Three {
+        three
+        /* last */
+    };
+    union U switch (long) { // union
+        case 1: // one
+                long a; // a
+        // end of union
+    }; // U
+    interface I { // interface
+        void f(
+                // about a
+                in long a, // a
+                // about b
+                in long b /* b */); // f
+        attribute long q; /* q */
+        attribute long r; // r
+        /* in front of the brace */
+    }; // I
+    struct Empty { // nothing
+    };
+} // M
+        ; // end of M
+// end of file
+/* at last */
+";
+    assert_eq!(check(text), expected);
+}
+
+#[test]
 fn long_lines_are_broken_behind_commas() {
     let parameters: Vec<String> = (0..12)
         .map(|number| format!("in double value_{number}"))

@@ -326,18 +326,24 @@ impl Parser<'_> {
     /// `"{" <member>* "}"` and the index of the closing token.
     fn member_list(&mut self) -> Parsed<(Vec<Member>, usize)> {
         self.expect("{")?;
-        let mut members = Vec::new();
+        let members = self.parts(Self::member)?;
+        let end = self.at;
+        self.expect("}")?;
+        Ok((members, end))
+    }
+
+    /// The parts before `"}"`; after an error continues with the next one.
+    fn parts<T>(&mut self, part: fn(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        let mut parts = Vec::new();
         while !self.at("}") && !self.at_end() {
             if self.empty_declaration() {
                 continue;
             }
             let first = self.at;
-            match self.member() {
-                Ok(member) => members.push(member),
-                Err(failed) => {
-                    if self.too_deep {
-                        return Err(failed);
-                    }
+            match part(self) {
+                Ok(part) => parts.push(part),
+                Err(failed) if self.too_deep => return Err(failed),
+                Err(_) => {
                     self.recover(first);
                     if self.at == first {
                         break;
@@ -345,9 +351,7 @@ impl Parser<'_> {
                 }
             }
         }
-        let end = self.at;
-        self.expect("}")?;
-        Ok((members, end))
+        Ok(parts)
     }
 
     /// `<member> ::= <type_spec> <declarators> ";"`
@@ -375,25 +379,7 @@ impl Parser<'_> {
         let discriminator = self.type_spec()?;
         self.expect(")")?;
         self.expect("{")?;
-        let mut cases = Vec::new();
-        while !self.at("}") && !self.at_end() {
-            if self.empty_declaration() {
-                continue;
-            }
-            let first = self.at;
-            match self.case() {
-                Ok(case) => cases.push(case),
-                Err(failed) => {
-                    if self.too_deep {
-                        return Err(failed);
-                    }
-                    self.recover(first);
-                    if self.at == first {
-                        break;
-                    }
-                }
-            }
-        }
+        let cases = self.parts(Self::case)?;
         let end = self.at;
         self.expect("}")?;
         self.not_empty(cases.is_empty(), "union", &name);

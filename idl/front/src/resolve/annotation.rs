@@ -96,22 +96,8 @@ fn compare(one: &ConstantValue, other: &ConstantValue) -> Option<Ordering> {
             let one = one.unscaled.checked_mul(one_factor)?;
             Some(one.cmp(&other.unscaled.checked_mul(other_factor)?))
         }
-        _ => Some(integer(one)?.cmp(&integer(other)?)),
+        _ => Some(one.as_integer()?.cmp(&other.as_integer()?)),
     }
-}
-
-fn integer(value: &ConstantValue) -> Option<i128> {
-    Some(match value {
-        ConstantValue::Octet(value) => i128::from(*value),
-        ConstantValue::Int8(value) => i128::from(*value),
-        ConstantValue::Short(value) => i128::from(*value),
-        ConstantValue::UShort(value) => i128::from(*value),
-        ConstantValue::Long(value) => i128::from(*value),
-        ConstantValue::ULong(value) => i128::from(*value),
-        ConstantValue::LongLong(value) => i128::from(*value),
-        ConstantValue::ULongLong(value) => i128::from(*value),
-        _ => return None,
-    })
 }
 
 /// A number of a fixed-point type, with as many digits behind the point as the type has.

@@ -75,7 +75,7 @@ impl Resolver<'_> {
                         let Some(value) = self.label(expression, &discriminator) else {
                             continue;
                         };
-                        if let Some(first) = labels.insert(label_key(&value), expression.span) {
+                        if let Some(first) = labels.insert(value.as_label(), expression.span) {
                             self.duplicate_label(expression.span, first, "this value");
                         }
                         own.push(value);
@@ -171,23 +171,5 @@ fn empty() -> Union {
         has_implicit_default: false,
         nested: Vec::new(),
         is_forward: false,
-    }
-}
-
-/// Returns a label as an integer: equal for equal labels of one union.
-fn label_key(value: &ConstantValue) -> i128 {
-    match value {
-        ConstantValue::Boolean(value) => i128::from(*value),
-        ConstantValue::Char(value) | ConstantValue::WChar(value) => i128::from(u32::from(*value)),
-        ConstantValue::Octet(value) => i128::from(*value),
-        ConstantValue::Int8(value) => i128::from(*value),
-        ConstantValue::Short(value) => i128::from(*value),
-        ConstantValue::UShort(value) => i128::from(*value),
-        ConstantValue::Long(value) => i128::from(*value),
-        ConstantValue::ULong(value) => i128::from(*value),
-        ConstantValue::LongLong(value) => i128::from(*value),
-        ConstantValue::ULongLong(value) => i128::from(*value),
-        ConstantValue::Enumerator { ordinal, .. } => i128::from(*ordinal),
-        _ => -1,
     }
 }

@@ -19,6 +19,8 @@ pub struct Claim {
     pub measured: Value,
     /// Limit.
     pub limit: Value,
+    /// Unit of both in the verdict, such as `µs`; empty: none, or it is in the statement.
+    pub unit: String,
     /// Whether the statement holds in this run.
     pub state: State,
     /// The run of the same benchmark, with one thing changed, in which the statement must not hold. A claim
@@ -34,6 +36,8 @@ struct ClaimInFile {
     source: String,
     measured: Value,
     limit: Value,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    unit: String,
     holds: bool,
     #[serde(default)]
     state: Option<State>,
@@ -50,6 +54,7 @@ impl From<ClaimInFile> for Claim {
             source: file.source,
             measured: file.measured,
             limit: file.limit,
+            unit: file.unit,
             control: file.control,
         }
     }
@@ -65,6 +70,7 @@ impl From<Claim> for ClaimInFile {
             source: claim.source,
             measured: claim.measured,
             limit: claim.limit,
+            unit: claim.unit,
             control: claim.control,
         }
     }
@@ -148,8 +154,18 @@ impl Claim {
             source: source.into(),
             measured: measured.into(),
             limit: limit.into(),
+            unit: String::new(),
             state: State::of(holds),
             control: None,
+        }
+    }
+
+    /// Sets the unit of the measured value and the limit.
+    #[must_use]
+    pub fn in_unit(self, unit: &str) -> Self {
+        Self {
+            unit: unit.to_owned(),
+            ..self
         }
     }
 

@@ -161,6 +161,7 @@ fn the_verdict_is_one_line_with_the_failed_claims() {
         1.2504,
         1.15,
     ));
+    outcome.claim(Claim::at_most("wait", "at most 5 µs", "Punctual's limit", 6.5, 5.0).in_unit("µs"));
     outcome.claim(Claim::new(
         "order",
         "high first",
@@ -172,7 +173,8 @@ fn the_verdict_is_one_line_with_the_failed_claims() {
     outcome.claim(Claim::below("jitter", "below 3", "[Pyarali 2002]", 2.0, 3.0));
     assert_eq!(
         outcome.verdict().to_string(),
-        "demo: NOT REAL-TIME: 1 of 3 claims hold; not: p50 (measured 1.25, limit 1.15), \
+        "demo: NOT REAL-TIME: 1 of 4 claims hold; not: p50 (measured 1.25, limit 1.15), \
+         wait (measured 6.5 µs, limit 5 µs), \
          order (measured low, limit high); to run it in real time: sudo setcap …"
     );
 }

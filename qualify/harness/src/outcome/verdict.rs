@@ -90,7 +90,11 @@ impl Verdict<'_> {
                     _ => f.write_str(", ")?,
                 }
                 let (id, measured, limit) = (&claim.id, Rounded(&claim.measured), Rounded(&claim.limit));
-                write!(f, "{id} (measured {measured}, limit {limit})")?;
+                let unit = match claim.unit.as_str() {
+                    "" => String::new(),
+                    unit => format!(" {unit}"),
+                };
+                write!(f, "{id} (measured {measured}{unit}, limit {limit}{unit})")?;
             }
         }
         Ok(())

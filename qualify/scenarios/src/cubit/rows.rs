@@ -109,13 +109,8 @@ impl Placement {
         if !matches!(operation, Operation::Oneway | Operation::Void) {
             let text = format!("wrong results of {}", operation.name());
             let id = format!("errors.{}.{place}", operation.name());
-            outcome.claim(Claim::at_most(
-                id,
-                text,
-                "TAO's IDL_Cubit",
-                side.errors as f64,
-                0.0,
-            ));
+            let claim = Claim::at_most(id, text, "TAO's IDL_Cubit", side.errors as f64, 0.0);
+            outcome.claim(claim);
         }
     }
 

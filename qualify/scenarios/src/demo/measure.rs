@@ -108,13 +108,8 @@ fn claim(phases: &[PhaseResult<Point>], outcome: &mut Outcome) {
         match pool {
             Pool::Lanes => {
                 let text = format!("lanes, work {work}: share of deadlines that the 75 Hz client meets (%)");
-                outcome.claim(Claim::at_least(
-                    format!("lanes.high.{work}"),
-                    text,
-                    source,
-                    high,
-                    97.0,
-                ));
+                let claim = Claim::at_least(format!("lanes.high.{work}"), text, source, high, 97.0);
+                outcome.claim(claim);
                 let text = format!(
                     "lanes, work {work}: the same, with deadlines lost to the kernel counted as met (%)"
                 );

@@ -49,34 +49,19 @@ pub(super) fn isolation(
 pub(super) fn collocated(deliveries_hz: f64, outcome: &mut Outcome) {
     let text = "events to ten consumers of the same process, each once and in order: deliveries per second, \
                 at least";
-    outcome.claim(Claim::at_least(
-        "collocated",
-        text,
-        SOURCE,
-        deliveries_hz,
-        DELIVERIES_HZ,
-    ));
+    let claim = Claim::at_least("collocated", text, SOURCE, deliveries_hz, DELIVERIES_HZ);
+    outcome.claim(claim);
 }
 
 /// `missing`: events that were lost, came twice or out of order.
 pub(super) fn shared_memory(events_hz: f64, missing: u64, outcome: &mut Outcome) {
     let text =
         "sets of events over shared memory, to the channel and a consumer: events per second, at least";
-    outcome.claim(Claim::at_least(
-        "shared-memory.rate",
-        text,
-        SOURCE,
-        events_hz,
-        EVENTS_HZ,
-    ));
+    let claim = Claim::at_least("shared-memory.rate", text, SOURCE, events_hz, EVENTS_HZ);
+    outcome.claim(claim);
     let text = "the same with full queues that block: events lost, repeated or out of order, at most";
-    outcome.claim(Claim::at_most(
-        "shared-memory.loss",
-        text,
-        SOURCE,
-        missing as f64,
-        0.0,
-    ));
+    let claim = Claim::at_most("shared-memory.loss", text, SOURCE, missing as f64, 0.0);
+    outcome.claim(claim);
 }
 
 fn median(ratio: Option<MedianEstimate>) -> f64 {

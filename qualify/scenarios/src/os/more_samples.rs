@@ -35,13 +35,8 @@ pub(super) fn claim(
     let least = least.into_iter().reduce(f64::min).unwrap_or(f64::NAN);
     let text = "longest of all samples outside holes over the median longest of a hundredth, smallest \
                 of all ways to wait: more samples come closer to the worst case";
-    outcome.claim(Claim::at_least(
-        CLAIM,
-        text,
-        "[Fayyad-Kazan 2013] IV.B.4",
-        least,
-        LONGER,
-    ));
+    let claim = Claim::at_least(CLAIM, text, "[Fayyad-Kazan 2013] IV.B.4", least, LONGER);
+    outcome.claim(claim);
 }
 
 /// Returns the longest sample over the median of the longest of each part with this number; `None` without

@@ -74,13 +74,8 @@ impl Experiment for TracingOverhead {
         let text =
             "99th percentile of that time less its median, by which corrected results may be wrong (µs)";
         let source = "[Fayyad-Kazan 2013] IV.B.1";
-        outcome.claim(Claim::at_most(
-            "spread",
-            text,
-            source,
-            high - median,
-            PRECISION_US,
-        ));
+        let claim = Claim::at_most("spread", text, source, high - median, PRECISION_US);
+        outcome.claim(claim);
         outcome.parameter("correction_us", stamp_us);
         match switches {
             Ok(blocks) => kernel_rows(&blocks, outcome),

@@ -173,11 +173,6 @@ fn claim(outcome: &mut Outcome, results: &[PhaseResult<Point>]) {
     ));
     let text = "lanes: longest call of the medium client outside holes, with large low-priority \
                 requests over that without: the inversion is bounded";
-    outcome.claim(Claim::at_most(
-        "lanes.undisturbed",
-        text,
-        SOURCE,
-        lanes,
-        UNDISTURBED,
-    ));
+    let claim = Claim::at_most("lanes.undisturbed", text, SOURCE, lanes, UNDISTURBED);
+    outcome.claim(claim);
 }

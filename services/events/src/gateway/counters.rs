@@ -5,10 +5,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-use crate::{
-    rtec::punctual_events::{ExportTotals, GatewayTotals, Receipt},
-    wire,
-};
+use crate::rtec::punctual_events::{ExportTotals, GatewayTotals, Receipt};
 
 /// Outcomes of the events that a gateway received.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -170,40 +167,6 @@ impl Counters {
             implausible: self.implausible.load(Relaxed),
             interrupted: self.interrupted.load(Relaxed),
             reconnected: self.reconnected.load(Relaxed),
-        }
-    }
-}
-
-impl From<GatewayStatistics> for wire::punctual_events::GatewayState {
-    fn from(one: GatewayStatistics) -> Self {
-        Self {
-            name: one.name,
-            forwarded: one.forwarded,
-            repeated: one.repeated,
-            returned: one.returned,
-            expired: one.expired,
-            lost: one.lost,
-            malformed: one.malformed,
-            implausible: one.implausible,
-            interrupted: one.interrupted,
-            reconnected: one.reconnected,
-        }
-    }
-}
-
-impl From<wire::punctual_events::GatewayState> for GatewayStatistics {
-    fn from(state: wire::punctual_events::GatewayState) -> Self {
-        Self {
-            name: state.name,
-            forwarded: state.forwarded,
-            repeated: state.repeated,
-            returned: state.returned,
-            expired: state.expired,
-            lost: state.lost,
-            malformed: state.malformed,
-            implausible: state.implausible,
-            interrupted: state.interrupted,
-            reconnected: state.reconnected,
         }
     }
 }

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use punctual::{Orb, Poa, Priority, PriorityModel, SystemExceptionKind};
+use punctual::{Orb, Poa, Priority, SystemExceptionKind};
 use punctual_events::{
     ChannelLimits, ConsumerTolerance, EventChannel, EventError, EventType, Filter, Gateway,
     GatewayStatistics, OctetLimits, RemoteChannel,
@@ -20,7 +20,7 @@ use punctual_events::{
         rtec_event_comm::{Event, PushConsumerRef},
     },
 };
-use punctual_fixtures::{LONG, eventually};
+use punctual_fixtures::{LONG, client_propagated, eventually};
 
 use crate::{ALARM, TRACK};
 
@@ -81,7 +81,7 @@ fn a_channel_calls_each_consumer_at_the_priority_of_its_subscription() {
             .iter()
             .fold(orb.threadpool(), |pool, lane| pool.lane(*lane, 1));
         let pool = pool.build().unwrap();
-        let model = PriorityModel::ClientPropagated { default: lanes[0] };
+        let model = client_propagated(lanes[0]);
         let poa = orb
             .root_poa()
             .child("lanes")
@@ -166,7 +166,7 @@ fn a_consumer_without_a_lane_of_its_priority_is_refused() {
     let client = |lanes: &[Priority]| {
         let orb = Orb::builder().listen("iiop://localhost").build().unwrap();
         let pool = { lanes.iter() }.fold(orb.threadpool(), |pool, lane| pool.lane(*lane, 1));
-        let model = PriorityModel::ClientPropagated { default: lanes[0] };
+        let model = client_propagated(lanes[0]);
         let poa = orb.root_poa().child("lanes").priority_model(model);
         let poa = poa.threadpool(&pool.build().unwrap()).build().unwrap();
         Client { orb, poa }

@@ -6,14 +6,14 @@ use std::{
 };
 
 use punctual::{
-    Orb, Priority, PriorityModel,
+    Orb, Priority,
     interceptors::{Interrupt, OrbInitInfo, OrbInitializer, ServerRequestInfo, ServerRequestInterceptor},
 };
 use punctual_events::{
     ChannelLimits, ConsumerTolerance, EventChannel, EventError, Filter, Overflow,
     rtec::rtec_event_comm::EventView,
 };
-use punctual_fixtures::{LONG, eventually};
+use punctual_fixtures::{LONG, client_propagated, eventually};
 
 use crate::{
     ALARM, TRACK,
@@ -205,9 +205,7 @@ fn a_queue_has_the_priority_of_its_subscription() {
             .lane(urgent, 1)
             .build()
             .unwrap();
-        let model = PriorityModel::ClientPropagated {
-            default: Priority::MIN,
-        };
+        let model = client_propagated(Priority::MIN);
         let poa = orb.root_poa().child("lanes").priority_model(model);
         let poa = poa.threadpool(&pool).build().unwrap();
         Client { orb, poa }

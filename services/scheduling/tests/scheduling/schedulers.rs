@@ -217,6 +217,41 @@ fn the_error_of_a_pool_that_cannot_be_started_names_it() {
     assert!(error.to_string().starts_with("pool `many`: "), "{error}");
 }
 
+/// 192.0.2.0/24 is an address of no host (RFC 5737).
+#[test]
+fn endpoints_that_cannot_be_opened_are_named_with_file_and_line() {
+    let text = "\
+[[orb]]
+listen = [
+    'iiop://127.0.0.1',
+    'iiop://192.0.2.1:28009',
+]
+
+[[pool]]
+name = 'tracks'
+threads = 1
+listen = ['uiop:///nowhere/tracks']
+";
+    let schedule = Schedule::parse("valve.toml", text).unwrap();
+    let error = schedule
+        .orb_builder("localhost")
+        .unwrap()
+        .lock_memory(false)
+        .build();
+    let error = error.err().unwrap().to_string();
+    let expected = "cannot listen at iiop://192.0.2.1:28009 (stated at valve.toml:4): ";
+    assert!(error.starts_with(expected), "{error}");
+    let error = ServerScheduler::new(&orb(), &schedule, "localhost")
+        .err()
+        .unwrap();
+    let error = error.to_string();
+    let expected = "uiop:///nowhere/tracks (stated at valve.toml:10): the directory";
+    assert!(
+        error.starts_with("pool `tracks`: ") && error.contains(expected),
+        "{error}"
+    );
+}
+
 #[test]
 fn unknown_names_and_a_wrong_adapter_are_refused() {
     let orb = orb();

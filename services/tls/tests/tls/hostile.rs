@@ -16,6 +16,7 @@ use punctual_fixtures::{
     LONG,
     conformance::ProbeRef,
     eventually,
+    real_time::ordinary,
     server::{Server, client},
 };
 use punctual_tls::{HandshakeCounts, Tls, TlsSettings};
@@ -238,12 +239,10 @@ impl WrappedStream for FromElsewhere {
 fn complete_handshakes_of_a_host_count_towards_its_connections() {
     let root = Root::new("one-host");
     let tls = Tls::new(&root.certified("server")).unwrap();
-    let orb = Orb::builder()
+    let orb = ordinary()
         .transport(Layered::new(tls, Elsewhere))
         .limits(Limits::default().max_connections_per_peer(3))
-        .scheduling_class(punctual::SchedulingClass::Other)
         .listen(SECURED)
-        .lock_memory(false)
         .build()
         .unwrap();
     let pool = orb.threadpool().build().unwrap();

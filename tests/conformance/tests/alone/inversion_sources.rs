@@ -10,13 +10,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual::{CpuSet, NativePriority, Orb, PriorityModel, SchedulingClass};
+use punctual::{CpuSet, NativePriority, Orb, SchedulingClass};
 use punctual_fixtures::{
+    client_propagated,
     conformance::{Longs, ProbeRef},
     eventually,
     peer::Peer,
     priorities::{HIGH, LOW},
-    priority, realtime_or_skip,
+    priority,
+    real_time::orb_of_class,
+    realtime_or_skip,
     server::{Profile, Server, Setup},
     wire::{COMMON, Reader},
 };
@@ -44,9 +47,7 @@ fn lanes(class: SchedulingClass) -> Server {
                 .lane(priority(HIGH), 1)
                 .affinity(CpuSet::single(CPU))
         },
-        model: Some(PriorityModel::ClientPropagated {
-            default: priority(LOW),
-        }),
+        model: Some(client_propagated(priority(LOW))),
         class,
         ..Setup::default()
     };
@@ -179,11 +180,7 @@ pub fn memory_freestore_a_large_request_costs_others_allocations_only_without_la
 /// The calling thread as a client of high priority on [`CPU`].
 fn high_priority_client(server: &Server) -> (Orb, ProbeRef) {
     affinity::set_current(&CpuSet::single(CPU)).unwrap();
-    let client = Orb::builder()
-        .scheduling_class(SchedulingClass::Fifo)
-        .lock_memory(false)
-        .build()
-        .unwrap();
+    let client = orb_of_class(SchedulingClass::Fifo).build().unwrap();
     client.current().set_priority(priority(HIGH)).unwrap();
     let probe = server.reference_for(&client);
     assert_eq!(probe.twice(1), Ok(2), "a warm-up");
@@ -245,11 +242,7 @@ pub fn poa_a_million_activations_delay_nobody_with_lanes() {
             let low = scope.spawn(|| {
                 eventually("the caller of high priority", || ready.load(Ordering::SeqCst));
                 affinity::set_current(&CpuSet::single(CPU)).unwrap();
-                let client = Orb::builder()
-                    .scheduling_class(SchedulingClass::Fifo)
-                    .lock_memory(false)
-                    .build()
-                    .unwrap();
+                let client = orb_of_class(SchedulingClass::Fifo).build().unwrap();
                 client.current().set_priority(priority(LOW)).unwrap();
                 let probe = server.reference_for(&client);
                 (0..activations / 2_000).for_each(|_| probe.churn(2_000).unwrap());

@@ -7,12 +7,14 @@
 use std::{sync::Barrier, thread};
 
 use punctual::{
-    CpuSet, Minor, Orb, PolicyOverrides, Priority, PriorityBand, PriorityModel, SchedulingClass,
-    SystemExceptionKind as Kind,
+    CpuSet, Minor, Orb, PolicyOverrides, Priority, PriorityBand, SchedulingClass, SystemExceptionKind as Kind,
 };
 use punctual_fixtures::{
+    client_propagated,
     conformance::ProbeRef,
-    eventually, priority, realtime_or_skip,
+    eventually, priority,
+    real_time::orb_of_class,
+    realtime_or_skip,
     recorder::band,
     server::{Server, Setup},
 };
@@ -27,9 +29,7 @@ const CPU: usize = 0;
 
 fn server(lanes: bool, class: SchedulingClass) -> Server {
     let setup = Setup {
-        model: Some(PriorityModel::ClientPropagated {
-            default: Priority::MIN,
-        }),
+        model: Some(client_propagated(Priority::MIN)),
         pool: if lanes {
             |pool| {
                 let pool = pool.affinity(CpuSet::single(CPU));
@@ -45,7 +45,7 @@ fn server(lanes: bool, class: SchedulingClass) -> Server {
 }
 
 fn client(class: SchedulingClass) -> Orb {
-    let orb = Orb::builder().scheduling_class(class).lock_memory(false);
+    let orb = orb_of_class(class);
     orb.build().unwrap()
 }
 

@@ -4,7 +4,7 @@ use std::{fs, process::Command, sync::Barrier, thread, time::Duration};
 
 use punctual_fixtures::{
     Missing,
-    server::{Setup, client},
+    server::{Server, client},
     skip_part,
 };
 
@@ -29,11 +29,7 @@ pub fn limit_memory(more: u64) -> bool {
 }
 
 pub fn a_refused_thread_is_counted_and_its_requests_are_served_later() {
-    let setup = Setup {
-        pool: |pool| pool.threads(1).dynamic_threads(2).stack_bytes(STACK),
-        ..Setup::default()
-    };
-    let server = setup.start();
+    let server = Server::with_pool(|pool| pool.threads(1).dynamic_threads(2).stack_bytes(STACK));
     let client = client();
     let probe = server.reference_for(&client);
     let seen = || server.pool.statistics()[0].1;

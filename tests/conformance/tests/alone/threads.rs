@@ -3,9 +3,9 @@
 
 use std::{collections::BTreeMap, fs, thread};
 
-use punctual::{Inspection, LaneSpec, LaneWait, Priority, PriorityModel, QueueLimits};
+use punctual::{Inspection, LaneSpec, LaneWait, Priority, QueueLimits};
 use punctual_fixtures::{
-    eventually,
+    client_propagated, eventually,
     server::{Server, Setup, client},
 };
 
@@ -24,9 +24,7 @@ fn names() -> BTreeMap<String, usize> {
 pub fn there_are_the_configured_threads_and_no_others() {
     let before = names();
     let lanes = Setup {
-        model: Some(PriorityModel::ClientPropagated {
-            default: Priority::MIN,
-        }),
+        model: Some(client_propagated(Priority::MIN)),
         pool: |pool| pool.lane(Priority::MAX, 2).lane(Priority::MIN, 1),
         ..Setup::default()
     };
@@ -36,9 +34,7 @@ pub fn there_are_the_configured_threads_and_no_others() {
     };
     // In a blocking lane one more accepts; dynamic ones come when they are needed.
     let others = Setup {
-        model: Some(PriorityModel::ClientPropagated {
-            default: Priority::MIN,
-        }),
+        model: Some(client_propagated(Priority::MIN)),
         pool: |pool| {
             pool.lane_with(LaneSpec::new(Priority::MAX).wait(LaneWait::Blocking))
                 .lane_with(LaneSpec::new(Priority::MIN).dynamic_threads(1))

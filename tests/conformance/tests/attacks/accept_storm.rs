@@ -19,14 +19,16 @@ use std::{
 };
 
 use punctual::{
-    CpuSet, NativePriority, Orb, PriorityModel, SchedulingClass,
+    CpuSet, NativePriority, SchedulingClass,
     transport::{CdrError, Decoder, Encoder, Listener, ProtocolProperties, SocketStream, Stream, Transport},
 };
 use punctual_fixtures::{
-    Missing,
+    Missing, client_propagated,
     conformance::ProbeRef,
     priorities::{HIGH, LOW},
-    priority, realtime_or_skip,
+    priority,
+    real_time::{orb_of_class, ordinary},
+    realtime_or_skip,
     server::{self, Server, Setup},
     skip,
     waiting::holds_within,
@@ -141,12 +143,10 @@ fn ends(server: Server) -> bool {
 #[test]
 fn a_lane_whose_queue_of_connections_never_ends_serves_its_clients_and_shuts_down() {
     let storm = Arc::new(Storm::default());
-    let orb = Orb::builder()
+    let orb = ordinary()
         .transport(Endless(Arc::clone(&storm)))
         .listen("iiop://127.0.0.1:0")
         .listen("endless://here")
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
         .build()
         .unwrap();
     let pool = orb.threadpool().build().unwrap();
@@ -312,28 +312,20 @@ fn lower_lanes_continue_during_a_storm_on_the_highest() {
         return;
     }
     let storm = Arc::new(Storm::default());
-    let orb = Orb::builder()
+    let orb = orb_of_class(SchedulingClass::Fifo)
         .transport(Endless(Arc::clone(&storm)))
         .listen("iiop://127.0.0.1:0")
         .listen("endless://here")
-        .scheduling_class(SchedulingClass::Fifo)
-        .lock_memory(false)
         .build()
         .unwrap();
     let pool = orb.threadpool().lane(priority(LOW), 1).lane(priority(HIGH), 1);
     let pool = pool.affinity(CpuSet::single(CPU)).build().unwrap();
-    let model = PriorityModel::ClientPropagated {
-        default: priority(LOW),
-    };
+    let model = client_propagated(priority(LOW));
     let poa = orb.root_poa().child("probes").threadpool(&pool);
     let poa = poa.priority_model(model).build().unwrap();
     let server = ManuallyDrop::new(Server::with_poa(orb, pool, poa));
     affinity::set_current(&CpuSet::single(CPU)).unwrap();
-    let client = Orb::builder()
-        .scheduling_class(SchedulingClass::Fifo)
-        .lock_memory(false)
-        .build()
-        .unwrap();
+    let client = orb_of_class(SchedulingClass::Fifo).build().unwrap();
     client.current().set_priority(priority(LOW)).unwrap();
     let probe = server.reference_for(&client);
     let alone = calls_in(SECOND, &probe);

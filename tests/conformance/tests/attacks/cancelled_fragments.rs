@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use punctual_fixtures::{
     peer::Peer,
-    server::{Server, Setup},
+    server::Server,
     wire::{CANCEL_REQUEST, Dialect, REQUEST},
 };
 use punctual_os::clock;
@@ -36,11 +36,7 @@ fn processor_time(server: &Server, contexts: u32) -> Duration {
 
 #[test]
 fn cancelling_a_long_request_costs_no_more_than_a_short_one() {
-    let setup = Setup {
-        pool: |pool| pool.threads(1),
-        ..Setup::default()
-    };
-    let server = setup.start();
+    let server = Server::with_pool(|pool| pool.threads(1));
     let short = processor_time(&server, 1);
     let long = processor_time(&server, 1_000_000);
     assert!(

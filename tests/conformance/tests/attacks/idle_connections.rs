@@ -9,9 +9,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual::{Orb, PriorityModel, SchedulingClass};
+use punctual::{Orb, SchedulingClass};
 use punctual_fixtures::{
-    LONG,
+    LONG, client_propagated,
     conformance::ProbeRef,
     eventually,
     peer::Peer,
@@ -224,9 +224,7 @@ fn a_server_with_few_descriptors() {
     setrlimit(Resource::Nofile, limit).unwrap();
     let setup = Setup {
         pool: |pool| pool.lane(priority(LOW), 1).lane(priority(HIGH), 1),
-        model: Some(PriorityModel::ClientPropagated {
-            default: priority(LOW),
-        }),
+        model: Some(client_propagated(priority(LOW))),
         class: SchedulingClass::Other,
         ..Setup::default()
     };

@@ -4,16 +4,17 @@
 use std::{sync::Arc, time::Instant};
 
 use punctual::{
-    Completion, Interface, LaneSpec, LaneWait, Limits, Minor, Orb, Priority, PriorityModel, QueueLimits,
-    SchedulingClass, SystemException, SystemExceptionKind,
+    Completion, Interface, LaneSpec, LaneWait, Limits, Minor, Priority, QueueLimits, SystemException,
+    SystemExceptionKind,
     interceptors::{Interrupt, OrbInitInfo, OrbInitializer, ServerRequestInfo, ServerRequestInterceptor},
 };
 use punctual_fixtures::{
-    LONG,
+    LONG, client_propagated,
     conformance::ProbeRef,
     peer::Peer,
     priorities::{HIGH, LOW},
     priority,
+    real_time::ordinary,
     server::{Profile, Server, Setup},
     wire::{CANCEL_REQUEST, CLOSE_CONNECTION, COMMON, DIALECTS, Dialect, LOCATE_REPLY, REPLY, Reader},
 };
@@ -42,11 +43,9 @@ fn server(mode: Mode) -> Server {
     let limits = Limits::default()
         .max_refused_requests(LIMIT)
         .max_unserved_messages(LIMIT);
-    let orb = Orb::builder()
+    let orb = ordinary()
         .listen("iiop://127.0.0.1:0")
         .limits(limits)
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
         .build()
         .unwrap();
     let lane = |own| {
@@ -62,9 +61,7 @@ fn server(mode: Mode) -> Server {
         Mode::Polled | Mode::Blocking => pool,
     };
     let pool = pool.build().unwrap();
-    let model = PriorityModel::ClientPropagated {
-        default: priority(LOW),
-    };
+    let model = client_propagated(priority(LOW));
     let poa = orb
         .root_poa()
         .child("low")
@@ -238,12 +235,10 @@ impl ServerRequestInterceptor for Refusing {
 
 #[test]
 fn requests_that_an_interceptor_refuses_count_as_well() {
-    let orb = Orb::builder()
+    let orb = ordinary()
         .listen("iiop://127.0.0.1:0")
         .initializer(&Refusing)
         .limits(Limits::default().max_refused_requests(LIMIT))
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
         .build()
         .unwrap();
     let pool = orb.threadpool().build().unwrap();
@@ -313,12 +308,10 @@ fn the_limits_leave_room_for_many_references() {
 #[test]
 fn a_peer_that_may_not_query_the_control_of_threads_loses_its_connection() {
     let scheduling = RtScheduling::builder().build().unwrap();
-    let orb = Orb::builder()
+    let orb = ordinary()
         .listen("iiop://127.0.0.1:0")
         .initializer(&scheduling)
         .limits(Limits::default().max_refused_requests(LIMIT))
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
         .build()
         .unwrap();
     // With several threads, each may answer requests before it sees that another has closed the connection.

@@ -5,7 +5,7 @@ use std::{thread, time::Duration};
 
 use punctual_fixtures::{
     peer::Peer,
-    server::{Server, Setup},
+    server::Server,
     wire::{COMMON, FRAGMENT},
 };
 use punctual_os::clock;
@@ -38,11 +38,7 @@ fn processor_time(server: &Server, first: usize) -> Duration {
 
 #[test]
 fn small_parts_cost_the_same_however_large_the_buffer_is() {
-    let setup = Setup {
-        pool: |pool| pool.threads(1),
-        ..Setup::default()
-    };
-    let server = setup.start();
+    let server = Server::with_pool(|pool| pool.threads(1));
     let fresh = processor_time(&server, 100);
     let grown = processor_time(&server, 4 << 20);
     assert!(

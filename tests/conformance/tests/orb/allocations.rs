@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use punctual::{
     ConnectionMode, ExpiredRequests, Inspection, LaneWait, Orb, Peers, PolicyOverrides, Priority,
-    PriorityBand, PriorityModel, PriorityTransform, Protocol, ProtocolPolicy, QueueLimits, SchedulingClass,
-    ThreadPoolBuilder, WaitStrategy,
+    PriorityBand, PriorityTransform, Protocol, ProtocolPolicy, QueueLimits, ThreadPoolBuilder, WaitStrategy,
 };
 use punctual_fixtures::{
-    asleep,
+    asleep, client_propagated,
     conformance::{Longs, ProbeRef},
     eventually,
+    real_time::{ordinary, ordinary_client},
     server::{self, Server, Setup},
 };
 use punctual_os::{TaskId, alloc_counter::count_allocations};
@@ -138,19 +138,9 @@ fn nor_do_calls_under_policies() {
         .request_timeout(Duration::from_secs(4))
         .connection_timeout(Duration::from_secs(3))
         .sends_deadlines(true);
-    let setup = Setup {
-        model: Some(PriorityModel::ClientPropagated {
-            default: Priority::MIN,
-        }),
-        pool: |pool| pool.default_priority(Priority::MAX),
-        ..Setup::default()
-    };
-    let server = setup.start();
-    let client = Orb::builder()
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
-        .build()
-        .unwrap();
+    let server =
+        Server::with_propagated_priorities(Priority::MIN, |pool| pool.default_priority(Priority::MAX));
+    let client = ordinary_client();
     client.current().set_priority(Priority::MIN).unwrap();
     let probe = server.reference_for(&client);
     client.replace_policies(policies.clone());
@@ -172,16 +162,12 @@ fn nor_do_calls_in_iso_8859_1() {
 fn nor_do_calls_that_carry_a_priority_into_a_lane() {
     let low = Priority::new(10_922).unwrap();
     let mut setup = Setup {
-        model: Some(PriorityModel::ClientPropagated { default: low }),
+        model: Some(client_propagated(low)),
         ..Setup::default()
     };
     setup.pool = |pool| pool.lane(Priority::MIN, 1).lane(Priority::MAX, 1);
     let server = setup.start();
-    let client = Orb::builder()
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
-        .build()
-        .unwrap();
+    let client = ordinary_client();
     client.current().set_priority(Priority::MAX).unwrap();
     assert_none(server.reference_for(&client));
     assert_eq!(server.pool.statistics()[0].1.requests, 0);
@@ -200,12 +186,7 @@ fn nor_do_calls_that_a_borrowed_thread_serves_from_a_queue() {
 /// The lane's own thread is in an upcall all the while, and a lower lane's thread serves.
 fn assert_none_by_borrowed(shape: fn(ThreadPoolBuilder) -> ThreadPoolBuilder) {
     let low = Priority::new(10_922).unwrap();
-    let orb = Orb::builder()
-        .listen("iiop://127.0.0.1:0")
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
-        .build()
-        .unwrap();
+    let orb = ordinary().listen("iiop://127.0.0.1:0").build().unwrap();
     let pool = shape(orb.threadpool())
         .lane(Priority::MIN, 1)
         .lane(Priority::MAX, 1)
@@ -213,15 +194,9 @@ fn assert_none_by_borrowed(shape: fn(ThreadPoolBuilder) -> ThreadPoolBuilder) {
         .build()
         .unwrap();
     let poa = orb.root_poa().child("probes").threadpool(&pool);
-    let poa = poa.priority_model(PriorityModel::ClientPropagated { default: low });
+    let poa = poa.priority_model(client_propagated(low));
     let server = Server::with_poa(orb, pool.clone(), poa.build().unwrap());
-    let clients = [(); 2].map(|()| {
-        Orb::builder()
-            .scheduling_class(SchedulingClass::Other)
-            .lock_memory(false)
-            .build()
-            .unwrap()
-    });
+    let clients = [(); 2].map(|()| ordinary_client());
     let busy = server.reference_for(&clients[0]);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -241,21 +216,13 @@ fn assert_none_by_borrowed(shape: fn(ThreadPoolBuilder) -> ThreadPoolBuilder) {
 
 #[test]
 fn nor_do_calls_to_a_lane_that_blocks_in_read() {
-    let setup = Setup {
-        pool: |pool| pool.wait(LaneWait::Blocking),
-        ..Setup::default()
-    };
-    let server = setup.start();
+    let server = Server::with_pool(|pool| pool.wait(LaneWait::Blocking));
     assert_none(server.reference_for(&server::client()));
 }
 
 #[test]
 fn nor_do_calls_that_wait_while_a_manager_holds_them() {
-    let setup = Setup {
-        pool: |pool| pool.wait(LaneWait::Blocking),
-        ..Setup::default()
-    };
-    let server = setup.start();
+    let server = Server::with_pool(|pool| pool.wait(LaneWait::Blocking));
     let client = server::client();
     let limits = QueueLimits {
         requests: 2,
@@ -313,9 +280,7 @@ fn nor_do_calls_whose_priorities_are_checked_transformed_and_taken_on() {
         .build()
         .unwrap();
     let pool = orb.threadpool().build().unwrap();
-    let model = PriorityModel::ClientPropagated {
-        default: Priority::MIN,
-    };
+    let model = client_propagated(Priority::MIN);
     let poa = orb
         .root_poa()
         .child("rt")
@@ -327,11 +292,7 @@ fn nor_do_calls_whose_priorities_are_checked_transformed_and_taken_on() {
         .build()
         .unwrap();
     let server = Server::with_poa(orb, pool, poa);
-    let client = Orb::builder()
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
-        .build()
-        .unwrap();
+    let client = ordinary_client();
     client
         .current()
         .set_priority(Priority::new(500).unwrap())
@@ -343,14 +304,10 @@ fn nor_do_calls_whose_priorities_are_checked_transformed_and_taken_on() {
 
 #[test]
 fn nor_do_calls_through_a_queue() {
-    let setup = Setup {
-        pool: |pool| {
-            pool.request_buffering(QueueLimits::default())
-                .expired_requests(ExpiredRequests::DropByClock)
-        },
-        ..Setup::default()
-    };
-    let server = setup.start();
+    let server = Server::with_pool(|pool| {
+        pool.request_buffering(QueueLimits::default())
+            .expired_requests(ExpiredRequests::DropByClock)
+    });
     assert_none(server.reference_for(&server::client()));
     assert_eq!(server.seen(0).queue.accepted, server.seen(0).requests);
 }
@@ -359,9 +316,7 @@ fn nor_do_calls_through_a_queue() {
 fn nor_do_calls_that_are_handed_to_another_lane() {
     let setup = Setup {
         // No reference says where MAX is served: the default's lane is the other one.
-        model: Some(PriorityModel::ClientPropagated {
-            default: Priority::MAX,
-        }),
+        model: Some(client_propagated(Priority::MAX)),
         pool: |pool| pool.lane(Priority::MIN, 1).lane(Priority::MAX, 1),
         redispatch: Some(QueueLimits::default()),
         ..Setup::default()

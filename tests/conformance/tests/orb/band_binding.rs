@@ -5,14 +5,15 @@ use std::{thread, time::Duration};
 
 use punctual::{
     Completion, LaneWait, Minor, OnExcess, Orb, PolicyOverrides, Priority, PriorityBand, PriorityModel,
-    QueueLimits, SchedulingClass, SystemException, SystemExceptionKind as Kind, ThreadPoolBuilder,
+    QueueLimits, SystemException, SystemExceptionKind as Kind, ThreadPoolBuilder,
 };
 use punctual_fixtures::{
+    client_propagated,
     conformance::ProbeRef,
     peer::{Listener, Peer},
     priorities::{HIGH, LOW},
     priority,
-    real_time::{RealTime, ordinary_client, propagated, propagated_in},
+    real_time::{RealTime, ordinary, ordinary_client, propagated, propagated_in},
     recorder::{CLIENT_PROPAGATED, Recorder, band, model, policies, resolve},
     server::{Profile, Server, of_punctual, reference},
     wire::{COMMON, DIALECTS, Dialect, LOCATE_REQUEST, Message, REQUEST},
@@ -87,12 +88,7 @@ fn serve(
     bands: &[PriorityBand],
     redispatch: bool,
 ) -> Server {
-    let orb = Orb::builder()
-        .listen("iiop://127.0.0.1:0")
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
-        .build()
-        .unwrap();
+    let orb = ordinary().listen("iiop://127.0.0.1:0").build().unwrap();
     let pool = pool(orb.threadpool()).build().unwrap();
     let mut poa = orb.root_poa().child("banded").threadpool(&pool);
     if let Some(model) = model {
@@ -108,9 +104,7 @@ fn serve(
     Server::with_poa(orb, pool, poa)
 }
 
-const PROPAGATED: Option<PriorityModel> = Some(PriorityModel::ClientPropagated {
-    default: Priority::MIN,
-});
+const PROPAGATED: Option<PriorityModel> = Some(client_propagated(Priority::MIN));
 
 fn plain(pool: ThreadPoolBuilder) -> ThreadPoolBuilder {
     pool

@@ -2,22 +2,15 @@
 //! which connection.
 
 use punctual::{
-    Completion, Minor, Orb, PolicyOverrides, Priority, PriorityBand, SchedulingClass, SystemException,
+    Completion, Minor, Orb, PolicyOverrides, Priority, PriorityBand, SystemException,
     SystemExceptionKind as Kind,
 };
 use punctual_fixtures::{
     conformance::ProbeRef,
     priorities::{HIGH, LOW},
+    real_time::ordinary_client,
     recorder::{CLIENT_PROPAGATED, Recorder, SERVER_DECLARED, band, bands, endpoints, model, policies},
 };
-
-fn client() -> Orb {
-    Orb::builder()
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
-        .build()
-        .unwrap()
-}
 
 fn at(orb: &Orb, priority: i16) {
     orb.current()
@@ -147,7 +140,7 @@ fn bands_choose_connections_and_refuse() {
     ];
     for (name, own, exposed, declared, calls) in rows {
         println!("{name}");
-        let (server, orb) = (Recorder::start(), client());
+        let (server, orb) = (Recorder::start(), ordinary_client());
         let mut list = Vec::new();
         if !exposed.is_empty() {
             list.push(bands(exposed));
@@ -189,7 +182,7 @@ fn bands_choose_connections_and_refuse() {
 /// With lanes the band chooses among them, so that client and lane need not have the same priority.
 #[test]
 fn the_band_chooses_the_lane() {
-    let (low, high, orb) = (Recorder::start(), Recorder::start(), client());
+    let (low, high, orb) = (Recorder::start(), Recorder::start(), ordinary_client());
     let components = [
         endpoints(&[(&low, LOW), (&high, HIGH)]),
         policies(&[model(CLIENT_PROPAGATED, 0)]),
@@ -212,7 +205,7 @@ fn the_band_chooses_the_lane() {
 /// them away.
 #[test]
 fn nearer_bands_replace_those_around() {
-    let (server, orb) = (Recorder::start(), client());
+    let (server, orb) = (Recorder::start(), ordinary_client());
     let probe = server.reference(&orb, &[policies(&[model(CLIENT_PROPAGATED, 0)])]);
     at(&orb, 15);
     let call = |probe: &ProbeRef| probe.twice(1).map_err(|refused| refused.minor);
@@ -253,7 +246,7 @@ fn malformed_policies_in_a_reference_do_not_end_calls() {
         ("an unknown policy", policies(&[(99, vec![1, 2, 3])])),
     ];
     for (name, component) in rows {
-        let (server, orb) = (Recorder::start(), client());
+        let (server, orb) = (Recorder::start(), ordinary_client());
         at(&orb, 5);
         let probe = server.reference(&orb, &[component]);
         assert_eq!(probe.twice(1), Ok(42), "{name}");

@@ -1,10 +1,11 @@
 //! The instructions with which a request is served do not depend on how many objects, adapters and operations
 //! there are, nor on how deep the adapter is.
 
-use punctual::{Interface, ObjectRef, Orb, Poa, SchedulingClass, SystemException, rt::Skeleton};
+use punctual::{Interface, ObjectRef, Poa, SystemException, rt::Skeleton};
 use punctual_fixtures::{
     instructions::{instructions, number},
     peer::Peer,
+    real_time::ordinary,
     server::Profile,
     wire::{COMMON, REPLY},
 };
@@ -49,12 +50,7 @@ const VARIABLES: [&str; 5] = ["OBJECTS", "ADAPTERS", "DEPTH", "OPERATIONS", "CAL
 #[ignore = "started by the other test"]
 fn requests_to_many_objects() {
     let [objects, adapters, depth, operations, called] = VARIABLES.map(number);
-    let orb = Orb::builder()
-        .listen("iiop://127.0.0.1:0")
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
-        .build()
-        .unwrap();
+    let orb = ordinary().listen("iiop://127.0.0.1:0").build().unwrap();
     let pool = orb.threadpool().build().unwrap();
     let child = |parent: &Poa, name: String| parent.child(&name).threadpool(&pool).build().unwrap();
     let mut profiles = Vec::new();

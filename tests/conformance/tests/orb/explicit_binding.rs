@@ -3,29 +3,19 @@
 
 use std::time::Duration;
 
-use punctual::{
-    Completion, Minor, Orb, PolicyOverrides, Priority, PriorityModel, SchedulingClass, SystemException,
-    SystemExceptionKind as Kind,
-};
+use punctual::{Completion, Minor, PolicyOverrides, Priority, SystemException, SystemExceptionKind as Kind};
 use punctual_fixtures::{
     conformance::ProbeRef,
     peer::NOBODY,
     priority,
+    real_time::ordinary_client,
     recorder::{CLIENT_PROPAGATED, Recorder, band, endpoints, model, policies, resolve},
-    server::{Server, Setup, reference},
+    server::{Server, reference},
     skip_error,
     wire::{LOCATE_REQUEST, REQUEST},
 };
 use punctual_os::TaskId;
 use punctual_system::perf::{Counter, PerfError};
-
-fn client() -> Orb {
-    Orb::builder()
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
-        .build()
-        .unwrap()
-}
 
 /// The system calls of the next call on this thread.
 fn system_calls(probe: &ProbeRef) -> Result<u64, PerfError> {
@@ -39,14 +29,9 @@ fn system_calls(probe: &ProbeRef) -> Result<u64, PerfError> {
 }
 
 fn with_lanes() -> Server {
-    Setup {
-        model: Some(PriorityModel::ClientPropagated {
-            default: Priority::MIN,
-        }),
-        pool: |pool| pool.lane(Priority::MIN, 1).lane(Priority::MAX, 1),
-        ..Setup::default()
-    }
-    .start()
+    Server::with_propagated_priorities(Priority::MIN, |pool| {
+        pool.lane(Priority::MIN, 1).lane(Priority::MAX, 1)
+    })
 }
 
 /// Each row: a server, and what the client adds to its reference. The buffers of the thread are warm: it has
@@ -102,7 +87,7 @@ fn the_first_call_connects_unless_it_was_bound() {
     ];
     for (name, server, policies, expected) in rows {
         let counts = [false, true].map(|bound| {
-            let (server, orb, warm) = (server(), client(), Server::start());
+            let (server, orb, warm) = (server(), ordinary_client(), Server::start());
             orb.current().set_priority(Priority::MAX).unwrap();
             assert_eq!(warm.reference_for(&orb).twice(1), Ok(2));
             let probe: ProbeRef = server.reference_for(&orb).with_policies(policies()).unchecked();
@@ -125,7 +110,7 @@ fn the_first_call_connects_unless_it_was_bound() {
 /// It asks with a LocateRequest, over the connection that the call will use, and nowhere else.
 #[test]
 fn it_locates_where_the_present_priority_leads() {
-    let (low, high, orb) = (Recorder::start(), Recorder::start(), client());
+    let (low, high, orb) = (Recorder::start(), Recorder::start(), ordinary_client());
     let components = [
         endpoints(&[(&low, 10), (&high, 20)]),
         policies(&[model(CLIENT_PROPAGATED, 0)]),
@@ -153,7 +138,7 @@ fn it_locates_where_the_present_priority_leads() {
 /// Errors where a reference cannot be bound.
 #[test]
 fn it_says_why_not() {
-    let (server, orb) = (Server::start(), client());
+    let (server, orb) = (Server::start(), ordinary_client());
     let unknown = resolve(&orb, &reference([1, 2], server.port(), b"no such key", &[]));
     assert_eq!(
         unknown.validate_connection().unwrap_err().kind,
@@ -170,7 +155,7 @@ fn it_says_why_not() {
 /// All that is wrong is listed, not just what a call would notice first.
 #[test]
 fn every_inconsistent_policy_is_listed() {
-    let (server, orb) = (Recorder::start(), client());
+    let (server, orb) = (Recorder::start(), ordinary_client());
     let protocols = punctual::ProtocolPolicy::new([punctual::Protocol::UIOP]);
     let wrong = PolicyOverrides::new()
         .priority_bands([band(9, 5)])

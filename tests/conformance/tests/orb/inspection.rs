@@ -15,13 +15,14 @@ use std::{
 };
 
 use punctual::{
-    InspectedAt, Inspection, Orb, OrbError, PolicyOverrides, Priority, PriorityBand, PriorityModel,
-    QueueLimits, SchedulingClass, SystemExceptionKind,
+    InspectedAt, Inspection, Orb, OrbError, PolicyOverrides, Priority, PriorityBand, QueueLimits,
+    SystemExceptionKind,
 };
 use punctual_fixtures::{
-    LONG,
+    LONG, client_propagated,
     conformance::ProbeRef,
     eventually,
+    real_time::{ordinary, ordinary_client},
     recorder::resolve,
     server::{Server, Setup, client, of_punctual, reference},
 };
@@ -30,9 +31,7 @@ use serde_json::Value;
 #[test]
 fn calls_are_counted_and_timed_on_their_lanes() {
     let server = Setup {
-        model: Some(PriorityModel::ClientPropagated {
-            default: Priority::MIN,
-        }),
+        model: Some(client_propagated(Priority::MIN)),
         pool: |pool| pool.lane(Priority::MIN, 1).lane(Priority::MAX, 2),
         inspection: Some(Inspection::at(path("counted"))),
         ..Setup::default()
@@ -135,9 +134,7 @@ fn queues_refusals_and_busy_threads_show_while_they_last() {
 #[test]
 fn borrowed_threads_are_seen_on_both_lanes() {
     let mut setup = Setup {
-        model: Some(PriorityModel::ClientPropagated {
-            default: Priority::MIN,
-        }),
+        model: Some(client_propagated(Priority::MIN)),
         inspection: Some(Inspection::at(path("borrowed"))),
         ..Setup::default()
     };
@@ -203,17 +200,13 @@ fn a_clients_connections_are_counted_by_band_and_its_late_replies() {
         PriorityBand::new(Priority::MIN, Priority::new(19_999).unwrap()),
         PriorityBand::new(high, Priority::MAX),
     ];
-    let orb = Orb::builder()
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
+    let orb = ordinary()
         .listen("iiop://127.0.0.1:0")
         .inspection(Inspection::at(path("served-bands")))
         .build()
         .unwrap();
     let pool = orb.threadpool().default_priority(Priority::MAX).build().unwrap();
-    let model = PriorityModel::ClientPropagated {
-        default: Priority::MIN,
-    };
+    let model = client_propagated(Priority::MIN);
     let poa = orb
         .root_poa()
         .child("banded")
@@ -223,9 +216,7 @@ fn a_clients_connections_are_counted_by_band_and_its_late_replies() {
         .build()
         .unwrap();
     let server = Server::with_poa(orb, pool, poa);
-    let caller = Orb::builder()
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
+    let caller = ordinary()
         .inspection(Inspection::at(path("bands")))
         .build()
         .unwrap();
@@ -482,14 +473,6 @@ fn addresses_that_others_reach_are_refused() {
 
 fn path(name: &str) -> PathBuf {
     std::env::temp_dir().join(format!("punctual-inspection-{name}-{}", std::process::id()))
-}
-
-fn ordinary_client() -> Orb {
-    Orb::builder()
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
-        .build()
-        .unwrap()
 }
 
 fn snapshot(server: &Server) -> Value {

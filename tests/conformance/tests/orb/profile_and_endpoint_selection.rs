@@ -1,13 +1,14 @@
 //! Choice of the profile and endpoint of a reference for a call.
 
 use punctual::{
-    Completion, Ior, Minor, Orb, PolicyOverrides, Priority, Protocol, ProtocolPolicy, SchedulingClass,
-    SystemException, SystemExceptionKind as Kind,
+    Completion, Ior, Minor, PolicyOverrides, Priority, Protocol, ProtocolPolicy, SystemException,
+    SystemExceptionKind as Kind,
 };
 use punctual_cdr::TaggedProfile;
 use punctual_fixtures::{
     conformance::ProbeRef,
     peer::{Listener, NOBODY},
+    real_time::ordinary_client,
     recorder::{CLIENT_PROPAGATED, Recorder, SERVER_DECLARED, band, endpoints, model, policies, resolve},
     server::reference,
     wire::COMMON,
@@ -17,14 +18,6 @@ const ALTERNATE: u32 = 3;
 const UIOP: u32 = 0x5441_4f00;
 
 type Component = (u32, Vec<u8>);
-
-fn client() -> Orb {
-    Orb::builder()
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
-        .build()
-        .unwrap()
-}
 
 fn alternate(port: u16) -> Component {
     let address = COMMON.encapsulation(|data| data.string(b"127.0.0.1").u16(port));
@@ -164,7 +157,7 @@ fn calls_go_where_reference_and_priority_say() {
     for (name, profiles, calls) in rows {
         println!("{name}");
         let places = [(); 3].map(|()| Recorder::start());
-        let orb = client();
+        let orb = ordinary_client();
         let profiles = profiles(&places);
         let mut ior = Ior::default();
         for (port, components) in &profiles {
@@ -196,7 +189,7 @@ fn calls_go_where_reference_and_priority_say() {
 /// Profiles of protocols that this ORB does not have, and those that cannot be read, are passed over.
 #[test]
 fn other_profiles_are_passed_over() {
-    let (server, orb) = (Recorder::start(), client());
+    let (server, orb) = (Recorder::start(), ordinary_client());
     let good = reference([1, 2], server.port, b"key", &[]);
     let odd = [
         TaggedProfile {
@@ -226,7 +219,7 @@ fn other_profiles_are_passed_over() {
 /// says.
 #[test]
 fn the_client_may_choose_protocols() {
-    let (server, orb) = (Recorder::start(), client());
+    let (server, orb) = (Recorder::start(), ordinary_client());
     let only = |protocols: &[Protocol]| {
         PolicyOverrides::new().client_protocols(ProtocolPolicy::new(protocols.iter().cloned()))
     };
@@ -275,7 +268,7 @@ fn the_client_may_choose_protocols() {
 /// A forward is read as any reference is: with lanes and bands of its own.
 #[test]
 fn policies_are_those_of_the_place_that_it_was_forwarded_to() {
-    let (low, high, orb) = (Recorder::start(), Recorder::start(), client());
+    let (low, high, orb) = (Recorder::start(), Recorder::start(), ordinary_client());
     let listener = Listener::open();
     let components = [endpoints(&[(&low, 10), (&high, 20)]), propagated()];
     let there = reference([1, 2], low.port, b"key", &components);

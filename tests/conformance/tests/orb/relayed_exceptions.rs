@@ -1,8 +1,7 @@
 //! Servants that pass on the exception of a call of their own: what their clients receive.
 
 use punctual::{
-    Completion, Limits, Minor, ObjectRef, Orb, Priority, PriorityModel, SystemException,
-    SystemExceptionKind as Kind,
+    Completion, Limits, Minor, ObjectRef, Orb, Priority, SystemException, SystemExceptionKind as Kind,
     any::{Any, Kind as TypeKind, TypeCode},
     dynamic::{DynamicServant, RequestError, Upcall},
 };
@@ -13,7 +12,7 @@ use punctual_fixtures::{
     priority,
     real_time::{RealTime, ordinary_client},
     recorder::resolve,
-    server::{Profile, Server, Setup, client, client_with, reference},
+    server::{Profile, Server, client, client_with, reference},
     wire::DIALECTS,
 };
 
@@ -79,14 +78,10 @@ fn the_text_names_the_server_that_raised_it() {
 /// Each lane has a port, and the first one of the reference is not that of every call.
 #[test]
 fn the_text_names_the_lane_that_raised_it() {
-    let setup = Setup {
-        pool: |pool| pool.lane(priority(LOW), 1).lane(priority(HIGH), 1),
-        model: Some(PriorityModel::ClientPropagated {
-            default: priority(LOW),
-        }),
-        ..Setup::default()
-    };
-    let (server, client) = (setup.start(), ordinary_client());
+    let server = Server::with_propagated_priorities(priority(LOW), |pool| {
+        pool.lane(priority(LOW), 1).lane(priority(HIGH), 1)
+    });
+    let client = ordinary_client();
     let dead: ProbeRef = client.resolve(&dead(&server).to_ior()).unwrap();
     let probe = server.reference_for(&client);
     let pool = client.threadpool().lane(Priority::MAX, 1).build().unwrap();

@@ -5,7 +5,9 @@ use punctual::{
     ProtocolProperties, QueueLimits, SchedulingClass,
 };
 use punctual_fixtures::{
+    client_propagated,
     conformance::ProbeRef,
+    real_time::{ordinary, ordinary_client},
     realtime_or_skip,
     server::{self, Server, Setup},
     skip_error,
@@ -76,19 +78,9 @@ fn a_coarse_deadline_costs_nothing() {
 /// Bands, a private connection, and timeouts that the server is told: set at each of the three scopes.
 #[test]
 fn nor_do_policies() {
-    let setup = Setup {
-        model: Some(PriorityModel::ClientPropagated {
-            default: Priority::MIN,
-        }),
-        pool: |pool| pool.default_priority(Priority::MAX),
-        ..Setup::default()
-    };
-    let server = setup.start();
-    let client = Orb::builder()
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
-        .build()
-        .unwrap();
+    let server =
+        Server::with_propagated_priorities(Priority::MIN, |pool| pool.default_priority(Priority::MAX));
+    let client = ordinary_client();
     client.current().set_priority(Priority::MIN).unwrap();
     let policies = PolicyOverrides::new()
         .priority_bands([PriorityBand::new(Priority::MIN, Priority::MAX)])
@@ -107,19 +99,10 @@ fn nor_do_policies() {
 
 #[test]
 fn nor_does_a_priority_that_selects_a_lane() {
-    let setup = Setup {
-        model: Some(PriorityModel::ClientPropagated {
-            default: Priority::MIN,
-        }),
-        pool: |pool| pool.lane(Priority::MIN, 1).lane(Priority::MAX, 1),
-        ..Setup::default()
-    };
-    let server = setup.start();
-    let client = Orb::builder()
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
-        .build()
-        .unwrap();
+    let server = Server::with_propagated_priorities(Priority::MIN, |pool| {
+        pool.lane(Priority::MIN, 1).lane(Priority::MAX, 1)
+    });
+    let client = ordinary_client();
     client.current().set_priority(Priority::MAX).unwrap();
     assert_within_budget("lanes", &server.reference_for(&client));
     let [low, high] = [0, 1].map(|lane| server.pool.statistics()[lane].1.requests);
@@ -130,23 +113,12 @@ fn nor_does_a_priority_that_selects_a_lane() {
 /// armed still.
 #[test]
 fn a_lane_that_may_borrow_pays_one_for_each_lane_below() {
-    let setup = Setup {
-        model: Some(PriorityModel::ClientPropagated {
-            default: Priority::MIN,
-        }),
-        pool: |pool| {
-            pool.lane(Priority::MIN, 1)
-                .lane(Priority::MAX, 1)
-                .allow_borrowing(true)
-        },
-        ..Setup::default()
-    };
-    let server = setup.start();
-    let client = Orb::builder()
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
-        .build()
-        .unwrap();
+    let server = Server::with_propagated_priorities(Priority::MIN, |pool| {
+        pool.lane(Priority::MIN, 1)
+            .lane(Priority::MAX, 1)
+            .allow_borrowing(true)
+    });
+    let client = ordinary_client();
     client.current().set_priority(Priority::MAX).unwrap();
     let probe = server.reference_for(&client);
     match count(&probe) {
@@ -170,29 +142,19 @@ fn thread_named(wanted: &str) -> TaskId {
 
 #[test]
 fn with_buffering_two_threads_share_the_work() {
-    let setup = Setup {
-        pool: |pool| pool.request_buffering(QueueLimits::default()),
-        ..Setup::default()
-    };
-    assert_two_share_the_work(&setup.start());
+    let server = Server::with_pool(|pool| pool.request_buffering(QueueLimits::default()));
+    assert_two_share_the_work(&server);
 }
 
 /// No lower lane is called while the lane's own thread is free.
 #[test]
 fn borrowing_adds_nothing_to_that_while_it_is_not_needed() {
-    let setup = Setup {
-        model: Some(PriorityModel::ClientPropagated {
-            default: Priority::MIN,
-        }),
-        pool: |pool| {
-            pool.lane(Priority::MIN, 1)
-                .lane(Priority::MAX, 1)
-                .allow_borrowing(true)
-                .request_buffering(QueueLimits::default())
-        },
-        ..Setup::default()
-    };
-    let server = setup.start();
+    let server = Server::with_propagated_priorities(Priority::MIN, |pool| {
+        pool.lane(Priority::MIN, 1)
+            .lane(Priority::MAX, 1)
+            .allow_borrowing(true)
+            .request_buffering(QueueLimits::default())
+    });
     assert_two_share_the_work(&server);
     let [low, high] = [0, 1].map(|lane| server.seen(lane));
     assert_eq!((low.requests, low.threads.lent, high.threads.borrowed), (0, 0, 0));
@@ -200,11 +162,7 @@ fn borrowing_adds_nothing_to_that_while_it_is_not_needed() {
 
 /// The reading thread waits, reads and wakes; the serving one sleeps and writes.
 fn assert_two_share_the_work(server: &Server) {
-    let client = Orb::builder()
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
-        .build()
-        .unwrap();
+    let client = ordinary_client();
     client.current().set_priority(Priority::MAX).unwrap();
     let probe = server.reference_for(&client);
     let serving = probe.thread().unwrap();
@@ -268,11 +226,9 @@ fn calls_inside_one_orb_cost_none() {
 
 /// A server that listens at `endpoint`, with an ordinary thread.
 fn server_at(endpoint: &str, protocols: ProtocolPolicy) -> Server {
-    let orb = Orb::builder()
+    let orb = ordinary()
         .listen(endpoint)
         .server_protocols(protocols)
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
         .build()
         .unwrap();
     let low = Priority::MIN;
@@ -282,7 +238,7 @@ fn server_at(endpoint: &str, protocols: ProtocolPolicy) -> Server {
         .lane(Priority::MAX, 1)
         .build()
         .unwrap();
-    let model = PriorityModel::ClientPropagated { default: low };
+    let model = client_propagated(low);
     let poa = orb
         .root_poa()
         .child("probes")
@@ -294,12 +250,7 @@ fn server_at(endpoint: &str, protocols: ProtocolPolicy) -> Server {
 }
 
 fn client_with(protocols: ProtocolPolicy) -> Orb {
-    let client = Orb::builder()
-        .client_protocols(protocols)
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
-        .build()
-        .unwrap();
+    let client = ordinary().client_protocols(protocols).build().unwrap();
     client.current().set_priority(Priority::MAX).unwrap();
     client
 }

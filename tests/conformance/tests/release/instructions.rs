@@ -1,7 +1,10 @@
 //! Instructions of a two-way call.
 
-use punctual::{Interface, Orb, OrbBuilder, SchedulingClass};
-use punctual_fixtures::instructions::{instructions, number};
+use punctual::Interface;
+use punctual_fixtures::{
+    instructions::{instructions, number},
+    real_time::ordinary,
+};
 
 #[allow(dead_code, reason = "not all its operations are called")]
 mod doubler {
@@ -13,16 +16,10 @@ use doubler::{Doubler, DoublerRef};
 /// The instructions that a call may take in user space: client, lane and C library together.
 const LIMIT: u64 = 3_600;
 
-fn builder() -> OrbBuilder {
-    Orb::builder()
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
-}
-
 #[test]
 #[ignore = "started by the next test"]
 fn calls_over_tcp() {
-    let server = builder().listen("iiop://127.0.0.1:0").build().unwrap();
+    let server = ordinary().listen("iiop://127.0.0.1:0").build().unwrap();
     let pool = server.threadpool().build().unwrap();
     let poa = server
         .root_poa()
@@ -31,7 +28,7 @@ fn calls_over_tcp() {
         .build()
         .unwrap();
     let served: DoublerRef = poa.activate(Doubler).unwrap();
-    let client = builder().build().unwrap();
+    let client = ordinary().build().unwrap();
     let doubler: DoublerRef = client.resolve(&served.as_object().to_ior()).unwrap();
     for value in 0..number("CALLS") as i32 {
         assert_eq!(doubler.twice(value), Ok(2 * value));

@@ -114,7 +114,7 @@ impl<'i> Types<'i> {
                 let mut members = Vec::new();
                 for case in &item.cases {
                     let of = self.of(&case.member.ty)?;
-                    let labels = case.labels.iter().map(|label| Some(number(label)));
+                    let labels = case.labels.iter().map(ConstantValue::as_label);
                     let default = case.is_default.then_some(None);
                     let labels = labels.chain(default);
                     members.extend(labels.map(|label| (label, &case.member.name[..], of.clone())));
@@ -166,22 +166,5 @@ impl<'i> Types<'i> {
     fn members<'m>(&mut self, members: &'m [Member]) -> Built<Vec<(&'m str, TypeCode)>> {
         let member = |member: &'m Member| Ok((&member.name[..], self.of(&member.ty)?));
         members.iter().map(member).collect()
-    }
-}
-
-/// A label as a number.
-fn number(label: &ConstantValue) -> i128 {
-    match label {
-        ConstantValue::Boolean(value) => (*value).into(),
-        ConstantValue::Char(value) => u32::from(*value).into(),
-        ConstantValue::Octet(value) => (*value).into(),
-        ConstantValue::Short(value) => (*value).into(),
-        ConstantValue::UShort(value) => (*value).into(),
-        ConstantValue::Long(value) => (*value).into(),
-        ConstantValue::ULong(value) => (*value).into(),
-        ConstantValue::LongLong(value) => (*value).into(),
-        ConstantValue::ULongLong(value) => (*value).into(),
-        ConstantValue::Enumerator { ordinal, .. } => (*ordinal).into(),
-        other => unreachable!("the front end refuses {other:?} as a label"),
     }
 }

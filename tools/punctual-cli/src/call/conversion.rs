@@ -5,7 +5,7 @@ use punctual::{
     any::{Any, DynValue, Kind, TypeCode, TypeCodeView, Value},
 };
 
-use super::{literal::Literal, quad};
+use super::{binary128, literal::Literal};
 
 /// Context in which literals are read.
 pub struct Reading<'r> {
@@ -61,7 +61,7 @@ impl Reading<'_> {
                 match kind {
                     Kind::Float => Value::Float(text.parse().map_err(|_| mismatch())?),
                     Kind::Double => Value::Double(number),
-                    _ => Value::LongDouble(LongDouble(quad::from_f64(number))),
+                    _ => Value::LongDouble(LongDouble(binary128::from_f64(number))),
                 }
             }
             (Kind::Fixed, Literal::Number(text) | Literal::Text(text)) => fixed(text, code)?,

@@ -6,10 +6,7 @@ use clap::Args;
 use punctual::any::{Kind, TypeCode, ValueModifier};
 use punctual_idl::{
     FileLoader, Options, Specification,
-    hir::{
-        Bitmask, Bitset, Case, ConstantValue, DefinitionId, DefinitionKind, Direction, InterfaceFlavour,
-        Member, Type,
-    },
+    hir::{Bitmask, Bitset, Case, DefinitionId, DefinitionKind, Direction, InterfaceFlavour, Member, Type},
 };
 
 use super::operation::{Mode, Operation, Parameter};
@@ -314,29 +311,16 @@ impl Types<'_> {
         for case in cases {
             let of = self.of(&case.member.ty)?;
             let name = &case.member.name[..];
-            members.extend(case.labels.iter().map(|label| (number(label), name, of.clone())));
+            let labels = case
+                .labels
+                .iter()
+                .map(|label| label.as_label().expect("as the front end ensures"));
+            members.extend(labels.map(|label| (label, name, of.clone())));
             if case.is_default {
                 default = Some(members.len());
                 members.push((0, name, of));
             }
         }
         Ok((members, default))
-    }
-}
-
-/// A label as a number.
-fn number(label: &ConstantValue) -> i128 {
-    match label {
-        ConstantValue::Boolean(value) => (*value).into(),
-        ConstantValue::Char(value) | ConstantValue::WChar(value) => u32::from(*value).into(),
-        ConstantValue::Octet(value) => (*value).into(),
-        ConstantValue::Short(value) => (*value).into(),
-        ConstantValue::UShort(value) => (*value).into(),
-        ConstantValue::Long(value) => (*value).into(),
-        ConstantValue::ULong(value) => (*value).into(),
-        ConstantValue::LongLong(value) => (*value).into(),
-        ConstantValue::ULongLong(value) => (*value).into(),
-        ConstantValue::Enumerator { ordinal, .. } => (*ordinal).into(),
-        other => unreachable!("the front end refuses {other:?} as a label"),
     }
 }

@@ -1,5 +1,6 @@
 //! `punctual call`: calls an operation of any object, without generated code.
 
+mod binary128;
 mod conversion;
 pub mod from_idl;
 mod from_repository;
@@ -8,7 +9,6 @@ mod literal;
 mod named;
 mod operation;
 pub mod printed;
-mod quad;
 mod types;
 
 use std::{
@@ -35,7 +35,7 @@ use self::{
     operation::{Operation, Parameter},
 };
 use crate::{
-    arguments::{priority, seconds},
+    arguments::{priority, seconds, value},
     default_priority,
     tls::TlsFile,
 };
@@ -83,7 +83,7 @@ pub struct Options {
     #[arg(value_name = "OPERATION")]
     operation: Option<String>,
     /// Values of the `in` and `inout` parameters
-    #[arg(value_name = "ARGS", allow_negative_numbers = true)]
+    #[arg(value_name = "ARGS", value_parser = value)]
     arguments: Vec<String>,
     #[command(flatten)]
     idl: IdlFile,

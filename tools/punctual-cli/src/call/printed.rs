@@ -7,7 +7,7 @@ use punctual::{
     ior_to_string,
 };
 
-use super::{conversion::SWITCH, quad};
+use super::{binary128, conversion::SWITCH};
 
 /// Returns the value of an `any` as JSON, over several lines if `is_tall`.
 ///
@@ -73,7 +73,7 @@ impl Printed {
             Value::Float(value) if value.is_finite() => self.number(value),
             Value::Float(value) => self.real(f64::from(*value)),
             Value::Double(value) => self.real(*value),
-            Value::LongDouble(value) => self.real(quad::to_f64(value.0)),
+            Value::LongDouble(value) => self.real(binary128::to_f64(value.0)),
             Value::Fixed(unscaled, scale) => self.string(&decimal(*unscaled, *scale)),
             Value::Char(character) | Value::WChar(character) => self.string(&character.to_string()),
             Value::String(text) | Value::WString(text) | Value::Enum(_, text) => self.string(text),

@@ -7,7 +7,7 @@ mod serve;
 use std::{fmt, io, process::ExitCode};
 
 use clap::Subcommand;
-use punctual::{OrbError, SystemException, SystemExceptionKind};
+use punctual::{OrbError, SystemException, SystemExceptionKind, naming::NotFoundReason};
 use punctual_naming::{NamingError, ServiceError};
 use punctual_report::terminal::{complain, printable};
 
@@ -111,6 +111,13 @@ impl From<NamingError> for Failed {
                 refused => refused,
             },
             NamingError::Call(exception) => Self::of(&exception, text),
+            NamingError::AlreadyBound(name) => Self::Refused(format!(
+                "`{name}` is bound already; `punctual naming bind --replace` replaces what it is bound to, and \
+                 `punctual naming unbind` makes the name free"
+            )),
+            NamingError::NotFound(why) if why.reason == NotFoundReason::NotObject => Self::Refused(
+                text.replace("`rebind_context`", "`--context` to replace it by another context"),
+            ),
             NamingError::Name(..)
             | NamingError::Context(
                 Resolve::Url(_)

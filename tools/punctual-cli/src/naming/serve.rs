@@ -1,6 +1,11 @@
 //! `punctual naming serve`.
 
-use std::{path::PathBuf, thread, time::Duration};
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+    thread,
+    time::Duration,
+};
 
 use clap::Args;
 use punctual::{Inspection, Orb, naming::NAME_SERVICE};
@@ -186,7 +191,9 @@ fn report(service: &NamingService, before: &mut u64) {
     let now = service.statistics().not_stored;
     if now > *before {
         let why = service.store_failure().unwrap_or_default();
-        eprintln!(
+        // Its messages may go to the same full disk, which must not end the service: `eprintln!` panics.
+        let _ = writeln!(
+            io::stderr(),
             "warning: {} changes were refused because they could not be stored: {why}; is the disk full?",
             now - *before
         );

@@ -3,18 +3,19 @@
 use std::{
     env, fs,
     net::TcpStream,
+    os::unix::{fs::PermissionsExt, net::UnixListener},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     thread,
 };
 
 use punctual::{
-    ObjectRef, Orb, Poa, Priority, PriorityModel, SystemException, ThreadPool,
+    ObjectRef, Orb, Poa, Priority, SystemException, ThreadPool,
     any::{Any, Kind, TypeCode, Value, ValueModifier},
     dynamic::{DynamicServant, RequestError, Upcall},
 };
 use punctual_fixtures::{
-    Missing, eventually,
+    Folder, Missing, client_propagated, eventually,
     peer::port_to_tell,
     repository::{InterfaceDef, OperationDef},
     server::Server,
@@ -57,13 +58,46 @@ fn a_reply_longer_than_the_stated_results_is_reported() {
     );
 }
 
+/// Root needs the right to pass through any folder, which the process gives up here.
+#[test]
+fn a_socket_that_this_user_may_not_reach_is_named_with_the_permissions_it_needs() {
+    let folder = Folder::new("forbidden");
+    let socket = folder.join("socket");
+    let _listener = UnixListener::bind(&socket).unwrap();
+    let permit = |mode| fs::set_permissions(&*folder, fs::Permissions::from_mode(mode)).unwrap();
+    permit(0o000);
+    let lacks = ["--bounding-set", "-dac_override,-dac_read_search"];
+    let is_root = Command::new("setpriv").args(lacks).arg("true").status();
+    let mut call = match is_root.is_ok_and(|status| status.success()) {
+        true => {
+            let mut call = Command::new("setpriv");
+            call.args(lacks).arg(env!("CARGO_BIN_EXE_punctual"));
+            call
+        }
+        false => Command::new(env!("CARGO_BIN_EXE_punctual")),
+    };
+    let url = socket.display().to_string().replace('/', "%2f");
+    let ended = call
+        .args(["call", &format!("corbaloc:uiop:{url}/X"), "_non_existent"])
+        .output();
+    permit(0o700);
+    let said = String::from_utf8(ended.unwrap().stderr).unwrap();
+    let expected = format!("(at uiop://{})", socket.display());
+    assert!(
+        said.contains("minor Punctual 153") && said.contains(&expected),
+        "{said}"
+    );
+    assert!(said.contains("the right to write to its file (w)"), "{said}");
+}
+
 #[test]
 fn results_of_generated_servants_are_printed_as_json() {
     let (server, idl) = (Server::start(), conformance());
     let probe = server.probe.to_ior();
-    let rows: [(&[&str], &str); 8] = [
+    let rows: [(&[&str], &str); 9] = [
         (&["twice", "21"], "42"),
         (&["twice", "-21"], "-42"),
+        (&["twice", "-0x15"], "-42"),
         (&["twice", "0x15"], "42"),
         (&["greet", "Ada Lovelace"], "\"Hello, Ada Lovelace\""),
         (&["invert", "TRUE"], "false"),
@@ -227,6 +261,7 @@ module Values {
   typedef long GridT[2][3];
   union ReportT switch (Colour) { case red: PathT path; default: string text; };
   union SparseT switch (short) { case 1: case 2: long number; };
+  union SmallT switch (int8) { case 1: long number; };
   typedef fixed<6,2> PriceT;
   typedef sequence<octet> OctetsT;
   typedef sequence<long, 2> PairT;
@@ -241,6 +276,7 @@ module Values {
     GridT grid(in GridT value);
     ReportT report(in ReportT value);
     SparseT sparse(in SparseT value);
+    SmallT small(in SmallT value);
     PriceT price(in PriceT value);
     OctetsT octets(in OctetsT value);
     PairT pair(in PairT value);
@@ -293,6 +329,10 @@ impl Echo {
             "sparse" => {
                 let members = [1, 2].map(|label| (label, "number", of(Kind::Long)));
                 TypeCode::union("IDL:Values/Sparse:1.0", "Sparse", of(Kind::Short), None, members)
+            }
+            "small" => {
+                let member = (1, "number", of(Kind::Long));
+                TypeCode::union("IDL:Values/SmallT:1.0", "SmallT", of(Kind::Octet), None, [member])
             }
             "price" => TypeCode::fixed(6, 2),
             "octets" => TypeCode::sequence(of(Kind::Octet), 0),
@@ -408,7 +448,7 @@ fn values_of_every_type_are_read_and_printed() {
     let server = Dynamic::start();
     let (echo, idl) = (server.serve(Echo::default()), file("values.idl", VALUES));
     let object = format!("\"{echo}\"");
-    let rows: [(&[&str], &str); 32] = [
+    let rows: [(&[&str], &str); 33] = [
         (
             &["path", "[{\"x\": 1, \"y\": 0.5}, {-2, 1e9}]"],
             "[{\"x\": 1, \"y\": 0.5}, {\"x\": -2, \"y\": 1000000000.0}]",
@@ -425,6 +465,7 @@ fn values_of_every_type_are_read_and_printed() {
             "{\"switch\": 2, \"number\": 9}",
         ),
         (&["sparse", "{\"switch\": 5}"], "{\"switch\": 5}"),
+        (&["small", "{\"number\": 9}"], "{\"switch\": 1, \"number\": 9}"),
         (&["price", "-12.5"], "\"-12.50\""),
         (&["price", "0.05D"], "\"0.05\""),
         (&["octets", "[0, 255]"], "[0, 255]"),
@@ -706,7 +747,7 @@ fn without_a_lane_for_its_priority_the_option_is_named() {
     let orb = Orb::builder().lock_memory(false).build().unwrap();
     let priority = Priority::new(5000).unwrap();
     let pool = orb.threadpool().lane(priority, 1).build().unwrap();
-    let model = PriorityModel::ClientPropagated { default: priority };
+    let model = client_propagated(priority);
     let poa = orb
         .root_poa()
         .child("lanes")

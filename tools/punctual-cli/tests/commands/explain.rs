@@ -61,6 +61,21 @@ fn an_unknown_code_is_an_error() {
     assert!(run.complained.contains("`9999` is none"), "{}", run.complained);
 }
 
+#[test]
+fn a_misspelt_word_has_a_suggestion() {
+    for (word, expected) in [
+        ("TRANSEINT", "did you mean `TRANSIENT`?"),
+        ("timeuot", "did you mean `TIMEOUT`?"),
+        ("CORBA::COMM_FAILUER", "did you mean `COMM_FAILURE`?"),
+        ("tpo", "an exception, such as TRANSIENT"),
+    ] {
+        let run = run(["explain", word]);
+        assert_eq!(run.code, 2);
+        assert!(run.complained.contains(expected), "{word}: {}", run.complained);
+    }
+    assert_eq!(run(["explain", "idl0044"]).said, run(["explain", "IDL0044"]).said);
+}
+
 /// `PUNCTUAL_BLESS=1` writes the page.
 #[test]
 fn the_page_has_every_code() {

@@ -2,6 +2,7 @@
 
 use std::{
     ffi::OsStr,
+    fs::OpenOptions,
     io::{BufRead, BufReader, Read},
     process::{Child, ChildStdout, Command, Stdio},
 };
@@ -29,6 +30,10 @@ impl Served {
     }
 
     pub fn start_at(endpoint: &str, arguments: &[&str]) -> Self {
+        Self::start_with(endpoint, arguments, Stdio::inherit())
+    }
+
+    fn start_with(endpoint: &str, arguments: &[&str], errors: Stdio) -> Self {
         let mut command = interruptible("env");
         // Beyond a limit on the size of files, writing fails.
         command
@@ -37,7 +42,7 @@ impl Served {
         command
             .args(["naming", "serve", "--listen", endpoint])
             .args(arguments);
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = command.stdout(Stdio::piped()).stderr(errors).spawn().unwrap();
         let mut output = BufReader::new(child.stdout.take().unwrap());
         let mut line = || {
             let mut line = String::new();
@@ -177,7 +182,16 @@ fn errors_name_the_component_and_have_their_exit_code() {
         ),
         (&["unbind", "x"], 1, "the context has no `x` (component 1 of 1)"),
         (&["create", "radar"], 1, "`radar` is bound already"),
-        (&["bind", "radar", here, "--replace"], 1, "unbind it first"),
+        (
+            &["bind", "radar", here],
+            1,
+            "`punctual naming bind --replace` replaces",
+        ),
+        (
+            &["bind", "radar", here, "--replace"],
+            1,
+            "unbind it first, or use `--context`",
+        ),
         (&["destroy", "x"], 1, "is not found"),
         (&["create", "x"], 1, "(`--contexts`)"),
         (&["resolve", "radar/"], 2, "a component of a name is missing"),
@@ -269,7 +283,9 @@ fn a_store_that_cannot_be_written_is_opened_again() {
     let folder = Folder::new("naming-full");
     let file = folder.join("names.redb");
     let store = ["--store", file.to_str().unwrap()];
-    let served = Served::start(&store);
+    // The disk that is full may be that of its messages, too.
+    let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let served = Served::start_with("iiop://127.0.0.1:0", &store, full.into());
     served.done(&["create", "before"]);
     served.limit_files(Some(8_192));
     for _ in 0..2 {

@@ -87,6 +87,29 @@ fn the_package_passes_its_tests_serves_and_ends_in_good_order() {
         assert_eq!(lines.next().unwrap().unwrap(), "Ended");
         assert_eq!(server.0.wait().unwrap().code(), Some(0));
     }
+    a_wrong_name_is_answered_with_those_that_exist(&package);
+}
+
+fn a_wrong_name_is_answered_with_those_that_exist(package: &Path) {
+    let library = package.join("src/lib.rs");
+    let text = fs::read_to_string(&library).unwrap();
+    assert!(text.contains("include_idl!(\"valve_control\")"), "{text}");
+    fs::write(
+        &library,
+        text.replace("include_idl!(\"valve_control\")", "include_idl!(\"vlave\")"),
+    )
+    .unwrap();
+    let build = cargo(package)
+        .args(["build", "--lib", "--offline", "--quiet"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&build.stderr);
+    for expected in [
+        "build.rs has not compiled `vlave.idl`, but: valve_control. Name one of these",
+        "let build.rs call `punctual_build::compile(\"idl/vlave.idl\")`",
+    ] {
+        assert!(!build.status.success() && said.contains(expected), "{said}");
+    }
 }
 
 /// Every source is that of the checkout, octet by octet, the links of its README lead to files, and the

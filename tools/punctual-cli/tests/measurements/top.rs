@@ -13,8 +13,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual::{Inspection, Orb, Priority, SchedulingClass};
-use punctual_fixtures::Folder;
+use punctual::{Inspection, Orb, Priority};
+use punctual_fixtures::{Folder, real_time::ordinary};
 use rustix::{
     process::{Pid, Signal, kill_process},
     pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
@@ -254,12 +254,7 @@ impl Drop for Terminal {
 }
 
 fn orb(inspection: Inspection) -> Orb {
-    Orb::builder()
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
-        .inspection(inspection)
-        .build()
-        .unwrap()
+    ordinary().inspection(inspection).build().unwrap()
 }
 
 fn top(folder: &Folder, arguments: &[&str]) -> Output {

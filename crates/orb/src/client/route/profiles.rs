@@ -19,7 +19,7 @@ use punctual_types::{Minor, SystemException, SystemExceptionKind};
 use super::{Addressing, Route, RoutedEndpoint, error};
 use crate::{
     adapters::profiles::TAG_HOST,
-    client::{core::ClientCore, secured},
+    client::{core::ClientCore, tls_addresses},
 };
 
 impl Route {
@@ -168,7 +168,7 @@ impl Route {
         if lanes.is_empty() {
             lanes.push((profile.address, -1));
         }
-        let secured = secured::addresses(profile.tag, &profile.components, &lanes);
+        let secured = tls_addresses::addresses(profile.tag, &profile.components, &lanes);
         lanes.extend(alternates.into_iter().map(|address| (address, -1)));
         within((lanes.len() + secured.len()).max(route.bands.len()))?;
         if lanes.iter().any(|(address, _)| address.len() > MAX_ADDRESS) {
@@ -202,7 +202,7 @@ impl Route {
         let protected = core.configuration.transports.protected();
         if !secured.is_empty() {
             // A server without a port for TCP.
-            plain.retain(|(address, _)| !secured::has_no_port(address));
+            plain.retain(|(address, _)| !tls_addresses::has_no_port(address));
             if !self.exposes_protocols {
                 self.tags.insert(0, TAG_PUNCTUAL_TLS);
             }

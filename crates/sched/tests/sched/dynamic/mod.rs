@@ -1,5 +1,6 @@
 //! Dynamic schedulers, compared with known examples and with minimal reference implementations.
 
+mod attributes;
 mod checked;
 mod cost;
 mod machine;

@@ -7,6 +7,7 @@ use punctual_sched::dynamic::*;
 use punctual_types::Priority;
 
 use crate::dynamic::{
+    attributes::Attributes,
     machine::{at, ms},
     oracle::{Oracle, RULES, Rule},
 };
@@ -37,53 +38,20 @@ struct Numbers {
 
 impl Numbers {
     fn parameters(&self, kind: ParameterKind, now: Time) -> SchedulingParameters {
-        let importance = self.importance;
-        let criticality = self.criticality;
-        let period = ms(self.period);
-        let execution_time = ms(self.execution_time);
-        let deadline = self
-            .deadline
-            .map_or(Time::NEVER, |deadline| now + ms(deadline) - ms(4));
-        match kind {
-            ParameterKind::User(_) => unreachable!("no standard scheduler takes them"),
-            ParameterKind::FixedPriority => SchedulingParameters::FixedPriority {
-                priority: Priority::new(criticality as i16).unwrap(),
+        let deadline = self.deadline.map(|deadline| now + ms(deadline) - ms(4));
+        let attributes = Attributes {
+            priority: Priority::new(self.criticality as i16).unwrap(),
+            importance: self.importance,
+            criticality: self.criticality,
+            period: ms(self.period),
+            deadline: deadline.unwrap_or(Time::NEVER),
+            execution_time: ms(self.execution_time),
+            utility: Utility {
+                value: self.criticality.unsigned_abs(),
+                decay: ms(self.period),
             },
-            ParameterKind::Importance => SchedulingParameters::Importance { importance },
-            ParameterKind::Rate => SchedulingParameters::Rate { period, importance },
-            ParameterKind::Deadline => SchedulingParameters::Deadline {
-                deadline,
-                period,
-                execution_time,
-                importance,
-            },
-            ParameterKind::Laxity => SchedulingParameters::Laxity {
-                deadline,
-                execution_time,
-                importance,
-            },
-            ParameterKind::Urgency => SchedulingParameters::Urgency {
-                criticality,
-                deadline,
-                execution_time,
-                importance,
-            },
-            ParameterKind::RateOrLaxity => SchedulingParameters::RateOrLaxity {
-                criticality,
-                period,
-                deadline,
-                execution_time,
-                importance,
-            },
-            ParameterKind::Utility => SchedulingParameters::Utility {
-                deadline,
-                execution_time,
-                utility: Utility {
-                    value: criticality.unsigned_abs(),
-                    decay: period,
-                },
-            },
-        }
+        };
+        attributes.parameters(kind)
     }
 }
 

@@ -6,7 +6,10 @@ use proptest::prelude::*;
 use punctual_sched::dynamic::*;
 use punctual_types::Priority;
 
-use crate::dynamic::machine::{at, ms};
+use crate::dynamic::{
+    attributes::Attributes,
+    machine::{at, ms},
+};
 
 pub const KINDS: [ParameterKind; 8] = [
     ParameterKind::FixedPriority,
@@ -35,43 +38,16 @@ fn parameters() -> impl Strategy<Value = SchedulingParameters> {
     )
         .prop_map(
             |(kind, priority, (importance, criticality, value), (period, execution_time), deadline)| {
-                match kind {
-                    ParameterKind::User(_) => unreachable!("not among the kinds"),
-                    ParameterKind::FixedPriority => SchedulingParameters::FixedPriority {
-                        priority: Priority::new(priority).unwrap(),
-                    },
-                    ParameterKind::Importance => SchedulingParameters::Importance { importance },
-                    ParameterKind::Rate => SchedulingParameters::Rate { period, importance },
-                    ParameterKind::Deadline => SchedulingParameters::Deadline {
-                        deadline,
-                        period,
-                        execution_time,
-                        importance,
-                    },
-                    ParameterKind::Laxity => SchedulingParameters::Laxity {
-                        deadline,
-                        execution_time,
-                        importance,
-                    },
-                    ParameterKind::Urgency => SchedulingParameters::Urgency {
-                        criticality,
-                        deadline,
-                        execution_time,
-                        importance,
-                    },
-                    ParameterKind::RateOrLaxity => SchedulingParameters::RateOrLaxity {
-                        criticality,
-                        period,
-                        deadline,
-                        execution_time,
-                        importance,
-                    },
-                    ParameterKind::Utility => SchedulingParameters::Utility {
-                        deadline,
-                        execution_time,
-                        utility: Utility { value, decay: period },
-                    },
+                Attributes {
+                    priority: Priority::new(priority).unwrap(),
+                    importance,
+                    criticality,
+                    period,
+                    deadline,
+                    execution_time,
+                    utility: Utility { value, decay: period },
                 }
+                .parameters(kind)
             },
         )
 }

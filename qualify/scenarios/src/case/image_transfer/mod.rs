@@ -72,11 +72,7 @@ impl Experiment for ImageTransfer {
             let expected = Duration::from_secs(deadline_s.max(SLOWEST)).div_f64(scale);
             trial.stage(format!("deadline {deadline_s} s"), expected);
             let download = Download {
-                deadline_s: if trial.testbed.is_under(&EAGER) {
-                    FEASIBLE[0]
-                } else {
-                    deadline_s
-                },
+                deadline_s: trial.testbed.under(&EAGER, FEASIBLE[0], deadline_s),
                 adapts: !trial.testbed.is_under(&FIXED_RATES),
                 compresses: !trial.testbed.is_under(&UNCOMPRESSED),
             };

@@ -122,13 +122,8 @@ fn rms_claims(place: &str, (without, with): Pair<'_>, outcome: &mut Outcome) {
         let text = format!("{place}, RMS {how}: critical deadlines missed per sample of a second");
         let id = format!("{place}.rms.{id}");
         outcome.claim(Claim::at_least(&*id, &*text, SOURCE, missed, *range.start()));
-        outcome.claim(Claim::at_most(
-            format!("{id}-most"),
-            text,
-            SOURCE,
-            missed,
-            *range.end(),
-        ));
+        let claim = Claim::at_most(format!("{id}-most"), text, SOURCE, missed, *range.end());
+        outcome.claim(claim);
     }
     worse_claim(place, (without, with), outcome);
 }

@@ -159,11 +159,7 @@ fn how(testbed: &Testbed, scheduler: Named, unit: Duration) -> live::How {
         Named::Mif if testbed.is_under(&SAME) => Named::Tp,
         other => other,
     };
-    let stall = if testbed.is_under(&LATE) {
-        LATE_BY
-    } else {
-        Duration::ZERO
-    };
+    let stall = testbed.under(&LATE, LATE_BY, Duration::ZERO);
     live::How {
         scheduler,
         unit,

@@ -66,12 +66,7 @@ pub(super) fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
         "the same switch, without a reply to be read, over that with TP: median of {} ratios",
         times[0].len()
     );
-    outcome.claim(Claim::at_most(
-        OWN_CLAIM,
-        text,
-        "Punctual's limit",
-        ratio.median,
-        SHORTER,
-    ));
+    let claim = Claim::at_most(OWN_CLAIM, text, "Punctual's limit", ratio.median, SHORTER);
+    outcome.claim(claim);
     Ok(())
 }

@@ -371,11 +371,7 @@ fn reorderings(
             for way in reordering::WAYS {
                 let is_ours = way == Way::ReadyQueue;
                 let reorder = Reorder {
-                    way: if testbed.is_under(&EXCHANGED) {
-                        Way::OsPriorities
-                    } else {
-                        way
-                    },
+                    way: testbed.under(&EXCHANGED, Way::OsPriorities, way),
                     threads,
                     updates,
                     sets_priorities: is_ours && testbed.is_under(&SETTING),

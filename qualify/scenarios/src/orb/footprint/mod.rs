@@ -153,13 +153,8 @@ fn server_rows(places: &Places, shared: bool, outcome: &mut Outcome) -> Result<(
         let more = (large.own_kib as f64 - small.own_kib as f64) / small.own_kib as f64;
         let text = "own memory of a server with 50 lanes beyond that with one, as a share of the latter, \
                     at least: lanes cost more than shared resources";
-        outcome.claim(Claim::at_least(
-            "lanes.cost",
-            text,
-            "[Pyarali 2002] 2.3",
-            more,
-            COST,
-        ));
+        let claim = Claim::at_least("lanes.cost", text, "[Pyarali 2002] 2.3", more, COST);
+        outcome.claim(claim);
     }
     Ok(())
 }

@@ -229,13 +229,8 @@ fn claims(contrasts: &[Contrast], outcome: &mut Outcome) {
         .unwrap_or(0) as f64;
     let text = "smallest number of calls of the high-priority client in a run, without or with the others, \
                 for the percentiles";
-    outcome.claim(Claim::at_least(
-        "samples",
-        text,
-        SOURCE,
-        fewest,
-        FEWEST_CALLS as f64,
-    ));
+    let claim = Claim::at_least("samples", text, SOURCE, fewest, FEWEST_CALLS as f64);
+    outcome.claim(claim);
 }
 
 #[cfg(test)]

@@ -92,11 +92,7 @@ impl Experiment for PriorityInversion {
             "4 s instead of 30 s for the latencies of each pool, 4 s instead of 20 s for its trace",
         );
         let [lanes, without_lanes] = lanes_and_pool(RATES.len());
-        let first = if trial.testbed.is_under(&WITHOUT_LANES) {
-            without_lanes.clone()
-        } else {
-            lanes
-        };
+        let first = trial.testbed.under(&WITHOUT_LANES, without_lanes.clone(), lanes);
         let setup = || setup(vec![first.clone(), without_lanes.clone()], RATES.len());
         let mut engine = Engine::default();
         let outcome = &mut trial.outcome;
@@ -160,13 +156,8 @@ fn claim_means(timed: &[PhaseResult<()>], holes: &[Hole], outcome: &mut Outcome)
     let text = "lanes: mean latency of a client over that of a less important one, largest: no average \
                 priority inversion";
     let source = "Punctual's limit, after [Levine 1999]";
-    outcome.claim(Claim::at_most(
-        "average-inversion",
-        text,
-        source,
-        largest,
-        INVERSION,
-    ));
+    let claim = Claim::at_most("average-inversion", text, source, largest, INVERSION);
+    outcome.claim(claim);
 }
 
 /// Evaluates lanes against the pool without lanes: by the time per call for which the most important client

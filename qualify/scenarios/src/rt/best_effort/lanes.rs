@@ -99,11 +99,9 @@ impl Experiment for Lanes {
     }
 
     fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
-        let pool = if trial.testbed.is_under(&WITHOUT_LANES) {
-            Pool::WithoutLanes
-        } else {
-            Pool::Lanes
-        };
+        let pool = trial
+            .testbed
+            .under(&WITHOUT_LANES, Pool::WithoutLanes, Pool::Lanes);
         let remote = Setup::new(server(pool), Placement::Linked);
         let mut setups = [
             Setup::new(server(pool), Placement::OneCpu),
@@ -198,13 +196,8 @@ fn claim(results: &[PhaseResult<Point>], outcome: &mut Outcome) {
     let text = "work 28: calls per second of best-effort threads, as a share of what the clients with rates \
                 leave at the processor's current speed; mean over the larger half of the numbers of threads \
                 over that of the smaller half: more threads do not gain (except one call at either end)";
-    outcome.claim(Claim::at_most(
-        "best-effort.growth",
-        text,
-        source,
-        growth(&shares),
-        GROWTH,
-    ));
+    let claim = Claim::at_most("best-effort.growth", text, source, growth(&shares), GROWTH);
+    outcome.claim(claim);
 }
 
 /// Returns best-effort throughput as a share of what the other clients leave. A processor that is 2 % slower

@@ -62,11 +62,7 @@ impl Experiment for WithoutLanes {
     }
 
     fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
-        let pool = if trial.testbed.is_under(&LANES) {
-            Pool::Lanes
-        } else {
-            POOL
-        };
+        let pool = trial.testbed.under(&LANES, Pool::Lanes, POOL);
         let mut phases = phases(trial.length());
         if trial.testbed.is_under(&DOUBLED) {
             phases.retain(|phase| phase.key.threads == 0);

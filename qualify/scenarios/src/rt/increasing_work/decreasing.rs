@@ -51,11 +51,9 @@ impl Experiment for DecreasingRates {
     }
 
     fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
-        let pool = if trial.testbed.is_under(&WITHOUT_LANES) {
-            Pool::WithoutLanes
-        } else {
-            Pool::Lanes
-        };
+        let pool = trial
+            .testbed
+            .under(&WITHOUT_LANES, Pool::WithoutLanes, Pool::Lanes);
         let setup = Setup::new(realtime(vec![pool.spec(false)]), Placement::OneCpu);
         let phases = phases(trial.length());
         let results = run::<Self, _>(trial, &[setup], phases)?;

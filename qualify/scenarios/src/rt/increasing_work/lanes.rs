@@ -77,11 +77,9 @@ impl Experiment for Lanes {
     }
 
     fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
-        let pool = if trial.testbed.is_under(&WITHOUT_LANES) {
-            Pool::WithoutLanes
-        } else {
-            Pool::Lanes
-        };
+        let pool = trial
+            .testbed
+            .under(&WITHOUT_LANES, Pool::WithoutLanes, Pool::Lanes);
         let server = realtime(vec![pool.spec(false)]);
         let remote = Setup::new(server.clone(), Placement::Linked);
         let mut setups = [

@@ -62,11 +62,7 @@ impl Experiment for WithoutLanes {
     }
 
     fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
-        let pool = if trial.testbed.is_under(&LANES) {
-            Pool::Lanes
-        } else {
-            POOL
-        };
+        let pool = trial.testbed.under(&LANES, Pool::Lanes, POOL);
         let setup = Setup::new(realtime(vec![pool.spec(false)]), Placement::OneCpu);
         let mut phases = phases(trial.length());
         if trial.testbed.is_under(&DOUBLED) {
@@ -105,11 +101,6 @@ fn claim(results: &[PhaseResult<u32>], outcome: &mut Outcome) {
     let alike = most.and_then(|work| at(results, work)).map(rates_ratio);
     let text = "at the largest work, where no client gets what it asks for: largest ratio of two clients' \
                 calls per second: all clients are treated alike";
-    outcome.claim(Claim::at_most(
-        "alike",
-        text,
-        source,
-        alike.unwrap_or(f64::NAN),
-        ALIKE,
-    ));
+    let claim = Claim::at_most("alike", text, source, alike.unwrap_or(f64::NAN), ALIKE);
+    outcome.claim(claim);
 }

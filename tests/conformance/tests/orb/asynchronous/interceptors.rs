@@ -3,8 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use punctual::{
-    Completion, Orb, PolicyOverrides, SchedulingClass, SystemException, SystemExceptionKind as Kind,
-    ThreadPool,
+    Completion, Orb, PolicyOverrides, SystemException, SystemExceptionKind as Kind, ThreadPool,
     interceptors::{
         CallKind, ClientRequestInfo, ClientRequestInterceptor, Interrupt, OrbInitInfo, OrbInitializer,
         Raised, ReplyStatus,
@@ -12,9 +11,9 @@ use punctual::{
 };
 use punctual_cdr::Decode;
 use punctual_fixtures::{
-    conformance::Refused,
-    conformance::probe::GreetError,
+    conformance::{Refused, probe::GreetError},
     peer::Listener,
+    real_time::ordinary,
     recorder::resolve,
     server::{Server, reference},
 };
@@ -112,9 +111,7 @@ struct Client {
 impl Client {
     fn start() -> Self {
         let watch = Watch::default();
-        let orb = Orb::builder()
-            .scheduling_class(SchedulingClass::Other)
-            .lock_memory(false)
+        let orb = ordinary()
             .listen("iiop://127.0.0.1:0")
             .initializer(&watch)
             .build()

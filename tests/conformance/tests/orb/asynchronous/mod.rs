@@ -23,12 +23,13 @@ use std::{
 };
 
 use punctual::{
-    AsyncCall, Completion, LaneStatistics, Limits, Minor, Orb, PolicyOverrides, SchedulingClass,
-    SystemException, SystemExceptionKind as Kind, ThreadPool,
+    AsyncCall, Completion, LaneStatistics, Limits, Minor, Orb, PolicyOverrides, SystemException,
+    SystemExceptionKind as Kind, ThreadPool,
 };
 use punctual_fixtures::{
     conformance::ProbeRef,
     peer::{Listener, Peer},
+    real_time::ordinary,
     recorder::resolve,
     server::reference,
     wire::Message,
@@ -47,12 +48,7 @@ impl Client {
     }
 
     fn with(limits: Limits) -> Self {
-        let orb = Orb::builder()
-            .scheduling_class(SchedulingClass::Other)
-            .lock_memory(false)
-            .limits(limits)
-            .build()
-            .unwrap();
+        let orb = ordinary().limits(limits).build().unwrap();
         let pool = orb.threadpool().build().unwrap();
         orb.set_reply_threadpool(&pool).unwrap();
         orb.add_policies(PolicyOverrides::new().roundtrip_timeout(Duration::from_secs(60)));

@@ -3,12 +3,13 @@
 
 use std::{thread, time::Duration};
 
-use punctual::{Orb, PolicyOverrides, Priority, SchedulingClass};
+use punctual::{PolicyOverrides, Priority};
 use punctual_fixtures::{
     conformance::ProbeRef,
     peer::{Listener, Peer},
     priorities::LOW,
     priority,
+    real_time::ordinary_client,
     recorder::{CLIENT_PROPAGATED, model, policies, resolve},
     server::{Server, reference},
     wire::{Message, Reader},
@@ -42,11 +43,7 @@ fn next(peer: &mut Peer) -> Message {
 
 /// An ORB with a lane for replies at each of two priorities.
 fn with_lanes() -> Client {
-    let orb = Orb::builder()
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
-        .build()
-        .unwrap();
+    let orb = ordinary_client();
     let pool = orb
         .threadpool()
         .lane(priority(LOW), 1)

@@ -6,7 +6,7 @@ use punctual::{Completion, Minor, SystemException, SystemExceptionKind as Kind};
 use punctual_fixtures::{
     conformance::probe::GreetError,
     conformance::{Colour, Node, Refused},
-    server::{Server, Setup, UNLUCKY},
+    server::{Server, UNLUCKY},
 };
 
 use super::{Client, answer, block_on, requests};
@@ -81,11 +81,7 @@ fn the_request_leaves_at_the_call() {
 #[test]
 fn many_are_outstanding_over_one_connection() {
     const CALLS: usize = 16;
-    let server = Setup {
-        pool: |pool| pool.threads(CALLS),
-        ..Setup::default()
-    }
-    .start();
+    let server = Server::with_pool(|pool| pool.threads(CALLS));
     let client = Client::start();
     let probe = server.reference_for(&client.orb);
     let calls: Vec<_> = (0..CALLS as i32)

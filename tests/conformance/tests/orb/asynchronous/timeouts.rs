@@ -12,7 +12,7 @@ use punctual_fixtures::{
     eventually, in_time,
     peer::Listener,
     recorder::resolve,
-    server::{Setup, client, reference},
+    server::{Server, client, reference},
     waiting::holds_within,
 };
 
@@ -57,11 +57,7 @@ fn a_task_is_woken_for_them() {
 /// The thread that was told of the timeout has gone into an upcall: another one that waits looks after it.
 #[test]
 fn any_thread_that_waits_wakes_the_task() {
-    let server = Setup {
-        pool: |pool| pool.threads(2),
-        ..Setup::default()
-    }
-    .start();
+    let server = Server::with_pool(|pool| pool.threads(2));
     server.orb.set_reply_threadpool(&server.pool).unwrap();
     let (listener, client) = (Listener::open(), client());
     let probe: ProbeRef = server.reference_for(&client);

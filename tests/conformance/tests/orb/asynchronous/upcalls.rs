@@ -10,22 +10,18 @@ use punctual_fixtures::{
     conformance::ProbeRef,
     peer::Listener,
     recorder::resolve,
-    server::{Server, Setup, client, reference},
+    server::{Server, client, reference},
 };
 
 use super::{answer, block_on, late, requests};
 
 /// A server whose servants call another one's.
 fn middle(threads: usize, policies: PolicyOverrides) -> Server {
-    let middle = Setup {
-        pool: if threads == 1 {
-            |pool| pool
-        } else {
-            |pool| pool.threads(2)
-        },
-        ..Setup::default()
-    }
-    .start();
+    let middle = Server::with_pool(if threads == 1 {
+        |pool| pool
+    } else {
+        |pool| pool.threads(2)
+    });
     let policies = policies.roundtrip_timeout(Duration::from_secs(60));
     middle.orb.add_policies(policies);
     middle

@@ -9,11 +9,7 @@ use std::{
 };
 
 use punctual::Limits;
-use punctual_fixtures::{
-    conformance::ProbeRef,
-    eventually,
-    server::{Server, Setup},
-};
+use punctual_fixtures::{conformance::ProbeRef, eventually, server::Server};
 
 use super::{Client, Count, TIMEOUT, Twice, answer, block_on, late, poll_with, requests};
 
@@ -218,11 +214,7 @@ fn wakers_may_own_calls() {
 fn futures_go_from_thread_to_thread() {
     const THREADS: i32 = 4;
     const CALLS: i32 = 200;
-    let server = Setup {
-        pool: |pool| pool.threads(3),
-        ..Setup::default()
-    }
-    .start();
+    let server = Server::with_pool(|pool| pool.threads(3));
     let client = Client::with(Limits::default().max_shared_calls(4096));
     let probe = &server.reference_for(&client.orb);
     thread::scope(|scope| {

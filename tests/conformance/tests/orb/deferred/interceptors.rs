@@ -9,9 +9,9 @@ use std::{
 
 use punctual::Interface as _;
 use punctual::{Limits, SystemException, interceptors::*};
-use punctual_fixtures::{peer::Peer, server::Profile, wire::DIALECTS};
+use punctual_fixtures::{peer::Peer, real_time::ordinary, server::Profile, wire::DIALECTS};
 
-use super::{Office, ordinary};
+use super::Office;
 
 const CONTEXT: u32 = 0x5000_0001;
 

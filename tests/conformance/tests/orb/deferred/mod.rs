@@ -11,11 +11,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use punctual::{
     AsyncCall, Interface as _, LaneStatistics, Limits, Minor, Orb, PolicyOverrides, ResponseHandler,
-    SchedulingClass, SystemException, SystemExceptionKind as Kind, ThreadPool, ThreadPoolBuilder,
+    SystemException, SystemExceptionKind as Kind, ThreadPool, ThreadPoolBuilder,
 };
 use punctual_fixtures::{
     LONG, eventually,
     later::{Desk, DeskRef, NightDesk, NightDeskRef, desk::ExchangeError},
+    real_time::ordinary,
 };
 
 type Twice = (i32, ResponseHandler<i32, SystemException>);
@@ -148,12 +149,6 @@ impl Drop for Office {
         self.client.shutdown_and_wait().unwrap();
         self.orb.shutdown_and_wait().unwrap();
     }
-}
-
-fn ordinary() -> punctual::OrbBuilder {
-    Orb::builder()
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
 }
 
 fn refused(result: Result<i32, SystemException>) -> (Kind, Minor) {

@@ -3,13 +3,17 @@
 use std::sync::{Arc, Mutex};
 
 use punctual::{
-    Interface as _, NativePriority, NetworkPriority, NetworkPriorityMapping, Orb, Priority, PriorityModel,
+    Interface as _, NativePriority, NetworkPriority, NetworkPriorityMapping, Priority, PriorityModel,
     Protocol, ProtocolPolicy, ProtocolProperties, SchedulingClass,
 };
-use punctual_fixtures::{later::DeskRef, realtime_or_skip};
+use punctual_fixtures::{
+    later::DeskRef,
+    real_time::{orb_of_class, ordinary},
+    realtime_or_skip,
+};
 use punctual_os::{Scheduling, scheduling};
 
-use super::{Clerk, Office, Pile, ordinary};
+use super::{Clerk, Office, Pile};
 
 /// Notes the scheduling of the threads that send, and the priority of what they send.
 #[derive(Clone, Default)]
@@ -36,9 +40,7 @@ fn a_lower_thread_is_raised_to_the_request_and_a_higher_one_is_not_lowered() {
         return;
     }
     let senders = Senders::default();
-    let orb = Orb::builder()
-        .scheduling_class(SchedulingClass::Fifo)
-        .lock_memory(false)
+    let orb = orb_of_class(SchedulingClass::Fifo)
         .listen("iiop://127.0.0.1:0")
         .network_priority_mapping(senders.clone())
         .server_protocols(marked())

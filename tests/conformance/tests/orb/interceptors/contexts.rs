@@ -3,10 +3,11 @@
 use std::sync::{Arc, Mutex};
 
 use punctual::{
-    ConnectionMode, Interface as _, Minor, Orb, PolicyOverrides, Priority, PriorityModel, SystemException,
+    ConnectionMode, Interface as _, Minor, Orb, PolicyOverrides, Priority, SystemException,
     SystemExceptionKind as Kind, interceptors::*,
 };
 use punctual_fixtures::{
+    client_propagated,
     conformance::ProbeRef,
     peer::{Listener, Peer},
     recorder::resolve,
@@ -340,9 +341,7 @@ fn beside_those_of_the_orb() {
         Courier::default(),
     );
     let orb = orb().initializer(&theirs).build().unwrap();
-    let model = PriorityModel::ClientPropagated {
-        default: Priority::MIN,
-    };
+    let model = client_propagated(Priority::MIN);
     let pool = orb.threadpool().default_priority(Priority::MAX).build().unwrap();
     let poa = orb
         .root_poa()

@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use punctual::{
-    Interface as _, Orb, PoaManagerState, PriorityModel, SchedulingClass, TaggedComponent, interceptors::*,
+use punctual::{Interface as _, Orb, PoaManagerState, PriorityModel, TaggedComponent, interceptors::*};
+use punctual_fixtures::{
+    real_time::ordinary,
+    server::{Profile, Server},
 };
-use punctual_fixtures::server::{Profile, Server};
 
 const FIRST: u32 = 0x5000_0001;
 const SECOND: u32 = 0x5000_0002;
@@ -65,10 +66,8 @@ impl OrbInitializer for Sites {
 #[test]
 fn references_have_the_components_of_their_adapters() {
     let sites = Sites::default();
-    let orb = Orb::builder()
+    let orb = ordinary()
         .listen("iiop://127.0.0.1:0")
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
         .initializer(&sites)
         .build()
         .unwrap();

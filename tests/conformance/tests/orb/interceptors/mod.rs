@@ -20,7 +20,7 @@ use std::{
 use punctual::{
     Completion, ObjectRef, Orb, OrbBuilder, SystemException, SystemExceptionKind as Kind, interceptors::*,
 };
-use punctual_fixtures::{conformance::ProbeRef, server::Server};
+use punctual_fixtures::{conformance::ProbeRef, real_time::ordinary, server::Server};
 
 /// Calls of interceptors, in order.
 #[derive(Clone, Default)]
@@ -220,10 +220,7 @@ impl OrbInitializer for Registered {
 
 /// An ORB in the making, in the ordinary scheduling class.
 fn orb() -> OrbBuilder {
-    Orb::builder()
-        .scheduling_class(punctual::SchedulingClass::Other)
-        .lock_memory(false)
-        .listen("iiop://127.0.0.1:0")
+    ordinary().listen("iiop://127.0.0.1:0")
 }
 
 /// A server whose ORB has these interceptors, with one thread.

@@ -8,8 +8,9 @@ use std::{
     thread,
 };
 
-use punctual::{PriorityModel, SchedulingClass, interceptors::*};
+use punctual::{SchedulingClass, interceptors::*};
 use punctual_fixtures::{
+    client_propagated,
     priorities::{HIGH, LOW, native},
     priority, realtime_or_skip,
     server::Server,
@@ -54,9 +55,7 @@ fn the_upcall_leaves_the_priority_that_an_interceptor_keeps() {
         .default_priority(priority(LOW))
         .build()
         .unwrap();
-    let model = PriorityModel::ClientPropagated {
-        default: priority(LOW),
-    };
+    let model = client_propagated(priority(LOW));
     let poa = server_orb.root_poa().child("probes").threadpool(&pool);
     let poa = poa
         .priority_model(model)

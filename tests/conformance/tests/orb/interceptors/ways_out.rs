@@ -4,11 +4,11 @@
 use std::{sync::Arc, thread, time::Duration};
 
 use punctual::{
-    AnyServant, Declined, ExpiredRequests, Interface as _, Orb, Poa, PolicyOverrides, Priority,
-    PriorityModel, QueueLimits, ServantLocator, SystemExceptionKind as Kind, ThreadPoolBuilder,
+    AnyServant, Declined, ExpiredRequests, Interface as _, Orb, Poa, PolicyOverrides, Priority, QueueLimits,
+    ServantLocator, SystemExceptionKind as Kind, ThreadPoolBuilder,
 };
 use punctual_fixtures::{
-    LONG,
+    LONG, client_propagated,
     conformance::ProbeRef,
     eventually,
     peer::{Listener, Peer},
@@ -393,9 +393,7 @@ fn special(pool: impl FnOnce(ThreadPoolBuilder) -> ThreadPoolBuilder, redispatch
     let pool = pool(orb.threadpool()).build().unwrap();
     let mut poa = orb.root_poa().child("probes").threadpool(&pool);
     if redispatch {
-        let model = PriorityModel::ClientPropagated {
-            default: Priority::MIN,
-        };
+        let model = client_propagated(Priority::MIN);
         poa = poa.priority_model(model).redispatch(LIMITS);
     }
     let poa = poa.build().unwrap();

@@ -95,11 +95,7 @@ struct Setting {
 
 impl Setting {
     fn new(pool: fn(ThreadPoolBuilder) -> ThreadPoolBuilder) -> Self {
-        let setup = Setup {
-            pool,
-            ..Setup::default()
-        };
-        let server = setup.start();
+        let server = Server::with_pool(pool);
         let seen = Arc::new(Seen::default());
         let activator = Activator {
             servant: AnyServant::new::<ProbeRef, _>(server.servant()),

@@ -15,7 +15,7 @@ use punctual_fixtures::{
     conformance::ProbeRef,
     eventually,
     peer::Peer,
-    server::{Server, Setup, client},
+    server::{Server, client},
     wire::COMMON,
 };
 use punctual_os::TaskId;
@@ -100,11 +100,7 @@ fn a_caller_waits_while_its_request_is_held() {
         |pool: punctual::ThreadPoolBuilder| pool.request_buffering(LIMITS).threads(2),
         |pool: punctual::ThreadPoolBuilder| pool.wait(LaneWait::Blocking),
     ] {
-        let server = Setup {
-            pool,
-            ..Setup::default()
-        }
-        .start();
+        let server = Server::with_pool(pool);
         let client = client();
         let probe = server.reference_for(&client);
         let manager = server.poa.manager();
@@ -235,11 +231,7 @@ fn collocated_callers_wait_for_a_default_servant() {
 
 /// A blocking lane, whose thread has the only connection, and which has no room for another request.
 fn blocking() -> (Server, punctual::Orb, ProbeRef) {
-    let server = Setup {
-        pool: |pool| pool.wait(LaneWait::Blocking),
-        ..Setup::default()
-    }
-    .start();
+    let server = Server::with_pool(|pool| pool.wait(LaneWait::Blocking));
     let client = client();
     let probe: ProbeRef = server.reference_for(&client).with_timeout(LONG).unchecked();
     (server, client, probe)

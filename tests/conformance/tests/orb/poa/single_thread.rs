@@ -5,15 +5,11 @@ use std::thread;
 use punctual_fixtures::{
     conformance::ProbeRef,
     eventually,
-    server::{Server, Setup, client},
+    server::{Server, client},
 };
 
 fn server() -> Server {
-    let setup = Setup {
-        pool: |pool| pool.threads(3),
-        ..Setup::default()
-    };
-    setup.start()
+    Server::with_pool(|pool| pool.threads(3))
 }
 
 #[test]

@@ -3,28 +3,20 @@
 use std::{fs, os::unix::fs::MetadataExt, path::PathBuf};
 
 use punctual::{
-    Completion, Endpoint, Minor, OnExcess, Orb, OrbBuilder, Peers, Priority, PriorityModel, SchedulingClass,
-    SystemExceptionKind as Kind,
+    Completion, Endpoint, Minor, OnExcess, Peers, Priority, PriorityModel, SystemExceptionKind as Kind,
 };
 use punctual_fixtures::{
+    client_propagated,
     conformance::ProbeRef,
     peer::Peer,
     priorities::{HIGH, LOW, MIDDLE},
     priority,
-    real_time::{RealTime, ordinary_client, propagated, short},
+    real_time::{RealTime, ordinary, ordinary_client, propagated, short},
     server::{Profile, Server},
     wire::{COMMON, Reader},
 };
 
-const MODEL: PriorityModel = PriorityModel::ClientPropagated {
-    default: Priority::MIN,
-};
-
-fn builder() -> OrbBuilder {
-    Orb::builder()
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
-}
+const MODEL: PriorityModel = client_propagated(Priority::MIN);
 
 /// Result of a TCP client of this host that claims this priority: that of its request, or a refusal.
 fn ask(port: u16, key: &[u8], claimed: i16) -> Option<i16> {
@@ -68,7 +60,7 @@ impl Drop for SocketPath {
 fn a_user_of_this_host_may_what_tcp_may_not() {
     let user = fs::metadata("/proc/self").unwrap().uid();
     let path = SocketPath::new("user");
-    let orb = builder()
+    let orb = ordinary()
         .listen(path.endpoint())
         .listen("iiop://127.0.0.1:0")
         .build()
@@ -110,7 +102,7 @@ fn iiop(probe: &ProbeRef) -> (u16, Vec<u8>) {
 fn an_endpoint_has_its_own_highest_priority() {
     for (on_excess, excess) in [(OnExcess::Refuse, None), (OnExcess::Clamp, Some(MIDDLE))] {
         let path = SocketPath::new(&format!("endpoint-{on_excess:?}"));
-        let orb = builder()
+        let orb = ordinary()
             .listen(path.endpoint())
             .listen(Endpoint::new("iiop://127.0.0.1:0").up_to(priority(MIDDLE)))
             .build()
@@ -138,12 +130,10 @@ fn an_endpoint_has_its_own_highest_priority() {
 #[test]
 fn no_lane_is_open_to_those_who_may_not_ask_for_its_priority() {
     for on_excess in [OnExcess::Refuse, OnExcess::Clamp] {
-        let orb = builder().listen("iiop://127.0.0.1:0").build().unwrap();
+        let orb = ordinary().listen("iiop://127.0.0.1:0").build().unwrap();
         let pool = orb.threadpool().lane(priority(LOW), 1).lane(priority(HIGH), 1);
         let pool = pool.build().unwrap();
-        let model = PriorityModel::ClientPropagated {
-            default: priority(LOW),
-        };
+        let model = client_propagated(priority(LOW));
         let poa = orb
             .root_poa()
             .child("rt")
@@ -181,7 +171,7 @@ fn no_lane_is_open_to_those_who_may_not_ask_for_its_priority() {
 
 #[test]
 fn adapters_go_by_the_rules_of_the_orb_where_they_have_none() {
-    let orb = builder()
+    let orb = ordinary()
         .listen("iiop://127.0.0.1:0")
         .priority_model(MODEL)
         .accept_priorities(Peers::Remote, priority(1))
@@ -222,15 +212,13 @@ fn by_default_the_highest_priority_that_the_server_names_is_accepted() {
         (7, 9, Some(band), 60),
         (100, 9, Some(band), 60),
     ] {
-        let orb = builder().listen("iiop://127.0.0.1:0").build().unwrap();
+        let orb = ordinary().listen("iiop://127.0.0.1:0").build().unwrap();
         let pool = orb
             .threadpool()
             .default_priority(priority(default_priority))
             .build()
             .unwrap();
-        let model = PriorityModel::ClientPropagated {
-            default: priority(default),
-        };
+        let model = client_propagated(priority(default));
         let poa = orb.root_poa().child("rt").threadpool(&pool).priority_model(model);
         let poa = match bands {
             Some(band) => poa.priority_bands([band]),

@@ -1,23 +1,21 @@
 //! Several ORBs in one process, each with its own adapters, pools and policies: TAO's
 //! `Activate_Object_Multiple_ORBs`.
 
-use punctual::{Orb, OrbError, Priority, PriorityModel};
+use punctual::{OrbError, Priority, PriorityModel};
 use punctual_fixtures::{
     conformance::ProbeRef,
     priorities::{HIGH, LOW, MIDDLE},
     priority,
-    real_time::{RealTime, class},
+    real_time::{RealTime, class, orb_of_class},
     rights::realtime_or_skip_part,
     server::Server,
 };
 use punctual_os::TaskId;
 
 fn server(realtime: bool, declared: i16) -> Server {
-    let orb = Orb::builder()
+    let orb = orb_of_class(class(realtime))
         .listen("iiop://127.0.0.1:0")
         .priority_model(PriorityModel::ServerDeclared(priority(declared)))
-        .scheduling_class(class(realtime))
-        .lock_memory(false)
         .build()
         .unwrap();
     let pool = orb.threadpool().default_priority(Priority::MAX).build().unwrap();

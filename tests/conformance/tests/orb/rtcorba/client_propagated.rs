@@ -4,20 +4,19 @@ use std::thread;
 
 use punctual::{NativePriority, Orb, Priority, PriorityModel};
 use punctual_fixtures::{
+    client_propagated,
     conformance::ProbeRef,
     peer::Listener,
     priorities::{HIGH, LOW, MIDDLE, native, own_native_priority},
     priority,
-    real_time::{RealTime, class, propagated},
+    real_time::{RealTime, class, orb_of_class, propagated},
     rights::{realtime_or_skip, realtime_or_skip_part},
     server::{Server, Setup, reference},
     wire::COMMON,
 };
 use punctual_os::{Scheduling, scheduling};
 
-const MODEL: PriorityModel = PriorityModel::ClientPropagated {
-    default: Priority::MIN,
-};
+const MODEL: PriorityModel = client_propagated(Priority::MIN);
 
 fn server(realtime: bool) -> Server {
     let setup = Setup {
@@ -34,11 +33,7 @@ fn the_servant_runs_at_its_clients_priority() {
     let realtime = realtime_or_skip_part();
     let server = server(realtime);
     assert_eq!(RealTime::of(&server.probe).model, Some((0, 0)));
-    let client = Orb::builder()
-        .scheduling_class(class(realtime))
-        .lock_memory(false)
-        .build()
-        .unwrap();
+    let client = orb_of_class(class(realtime)).build().unwrap();
     // A thread of its own: it gets real priorities.
     let calls = thread::spawn(move || {
         let remote: ProbeRef = client.resolve(&server.probe.to_ior()).unwrap();

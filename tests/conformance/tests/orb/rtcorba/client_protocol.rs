@@ -1,22 +1,19 @@
 //! Protocol of a call, by the client's policy at each scope and by the server's: TAO's
 //! `Client_Protocol`.
 
-use punctual::{
-    Interface, Minor, Orb, PolicyOverrides, Protocol, ProtocolPolicy, SchedulingClass, SystemExceptionKind,
-};
+use punctual::{Interface, Minor, PolicyOverrides, Protocol, ProtocolPolicy, SystemExceptionKind};
 use punctual_fixtures::{
     conformance::ProbeRef,
     protocols::{WatchedClient, only},
+    real_time::ordinary,
     server::Server,
 };
 
 /// A server over TCP and Unix sockets, whose references name protocols.
 fn server(exposed: ProtocolPolicy) -> Server {
-    let orb = Orb::builder()
+    let orb = ordinary()
         .listen("iiop://127.0.0.1")
         .listen("uiop://")
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
         .build()
         .unwrap();
     let pool = orb.threadpool().build().unwrap();

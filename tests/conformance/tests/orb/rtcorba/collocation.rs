@@ -3,12 +3,13 @@
 
 use std::thread;
 
-use punctual::{Orb, Priority, PriorityModel, ThreadPool};
+use punctual::{Priority, PriorityModel, ThreadPool};
 use punctual_fixtures::{
+    client_propagated,
     conformance::ProbeRef,
     priorities::{HIGH, LOW, MIDDLE, native, own_native_priority},
     priority,
-    real_time::{class, ordinary_client},
+    real_time::{class, orb_of_class, ordinary_client},
     rights::realtime_or_skip_part,
     server::Server,
 };
@@ -29,10 +30,8 @@ struct Scene {
 impl Scene {
     fn new() -> Self {
         let realtime = realtime_or_skip_part();
-        let orb = Orb::builder()
+        let orb = orb_of_class(class(realtime))
             .listen("iiop://127.0.0.1:0")
-            .scheduling_class(class(realtime))
-            .lock_memory(false)
             .build()
             .unwrap();
         let plain = orb.threadpool().default_priority(priority(HIGH)).build().unwrap();
@@ -53,9 +52,7 @@ impl Scene {
             }
             poa.build().unwrap().activate(server.servant()).unwrap()
         };
-        let propagated = Some(PriorityModel::ClientPropagated {
-            default: priority(LOW),
-        });
+        let propagated = Some(client_propagated(priority(LOW)));
         let declared = Some(PriorityModel::ServerDeclared(priority(LOW)));
         let callers: fn(i16) -> i16 = |callers| callers;
         let servers: fn(i16) -> i16 = |_| LOW;

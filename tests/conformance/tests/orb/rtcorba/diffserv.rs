@@ -1,15 +1,17 @@
 //! Network priorities of the packets of requests and replies: TAO's `Diffserv`.
 
 use punctual::{
-    NetworkPriority, NetworkPriorityMapping, Orb, OrbBuilder, Priority, PriorityModel, Protocol,
-    ProtocolPolicy, ProtocolProperties, SchedulingClass,
+    NetworkPriority, NetworkPriorityMapping, OrbBuilder, Priority, PriorityModel, Protocol, ProtocolPolicy,
+    ProtocolProperties,
     transport::{Layered, Side, Tcp},
 };
 use punctual_fixtures::{
+    client_propagated,
     conformance::ProbeRef,
     priorities::{HIGH, LOW, MIDDLE},
     priority,
     protocols::{Watch, only},
+    real_time::ordinary,
     server::Server,
 };
 use socket2::SockRef;
@@ -36,16 +38,14 @@ fn marked(is_marked: bool) -> ProtocolPolicy {
     only(Protocol::IIOP.with(properties))
 }
 
-fn ordinary(watch: &Watch) -> OrbBuilder {
-    Orb::builder()
+fn watched(watch: &Watch) -> OrbBuilder {
+    ordinary()
         .transport(Layered::new(Tcp, watch.clone()))
         .network_priority_mapping(Classes)
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
 }
 
 fn server(watch: &Watch, is_marked: bool, model: PriorityModel) -> Server {
-    let orb = ordinary(watch)
+    let orb = watched(watch)
         .server_protocols(marked(is_marked))
         .build()
         .unwrap();
@@ -74,7 +74,7 @@ fn sent(watch: &Watch, side: Side) -> NetworkPriority {
 fn call(server: (bool, PriorityModel), client: bool) -> Vec<(NetworkPriority, NetworkPriority)> {
     let watch = Watch::default();
     let server = self::server(&watch, server.0, server.1);
-    let orb = ordinary(&watch).client_protocols(marked(client)).build().unwrap();
+    let orb = watched(&watch).client_protocols(marked(client)).build().unwrap();
     let probe: ProbeRef = orb.resolve(&server.probe.to_ior()).unwrap();
     let at = |value: i16| {
         orb.current().set_priority(priority(value)).unwrap();
@@ -86,9 +86,7 @@ fn call(server: (bool, PriorityModel), client: bool) -> Vec<(NetworkPriority, Ne
 
 #[test]
 fn each_side_marks_what_it_sends_if_its_policy_says_so() {
-    let model = PriorityModel::ClientPropagated {
-        default: Priority::MIN,
-    };
+    let model = client_propagated(Priority::MIN);
     let none = NetworkPriority::BEST_EFFORT;
     let [low, middle, high] = CLASSES.map(|(_, network)| network);
     let classes = [low, high, middle];

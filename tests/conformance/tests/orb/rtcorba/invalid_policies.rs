@@ -2,13 +2,14 @@
 
 use punctual::{
     Completion, DirectMapping, InvalidPolicy, Minor, Orb, OrbError, Poa, PoaBuilder, Priority, PriorityBand,
-    PriorityMapping, PriorityModel, Protocol, ProtocolPolicy, SchedulingClass, StandardMapping,
-    SystemExceptionKind as Kind,
+    PriorityMapping, PriorityModel, Protocol, ProtocolPolicy, StandardMapping, SystemExceptionKind as Kind,
 };
 use punctual_fixtures::{
+    client_propagated,
     conformance::ProbeRef,
     priorities::{HIGH, LOW, MIDDLE},
     priority,
+    real_time::ordinary,
     server::Server,
 };
 
@@ -21,18 +22,11 @@ fn declared(value: i16) -> PriorityModel {
 }
 
 fn propagated() -> PriorityModel {
-    PriorityModel::ClientPropagated {
-        default: Priority::MIN,
-    }
+    client_propagated(Priority::MIN)
 }
 
 fn orb() -> Orb {
-    Orb::builder()
-        .listen("iiop://127.0.0.1:0")
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
-        .build()
-        .unwrap()
+    ordinary().listen("iiop://127.0.0.1:0").build().unwrap()
 }
 
 /// An adapter with low and high lanes.
@@ -169,7 +163,7 @@ fn what_follows_the_rules_is_allowed() {
                 .priority_model(propagated())
                 .priority_bands([band(0, 5)])
         },
-        |orb| plain(orb).priority_model(PriorityModel::ClientPropagated { default: priority(1) }),
+        |orb| plain(orb).priority_model(client_propagated(priority(1))),
         |orb| {
             plain(orb)
                 .priority_model(propagated())
@@ -186,10 +180,8 @@ fn what_follows_the_rules_is_allowed() {
 
 #[test]
 fn priorities_that_the_mapping_does_not_have_are_refused() {
-    let orb = Orb::builder()
+    let orb = ordinary()
         .standard_mapping(StandardMapping::Direct)
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
         .build()
         .unwrap();
     assert_eq!(DirectMapping::new(1..=99).to_native(priority(100)), None);

@@ -2,12 +2,13 @@
 
 use std::thread;
 
-use punctual::{Orb, Priority, PriorityBand, PriorityModel, StandardMapping, SystemExceptionKind as Kind};
+use punctual::{Priority, PriorityBand, StandardMapping, SystemExceptionKind as Kind};
 use punctual_fixtures::{
+    client_propagated,
     conformance::ProbeRef,
     priorities::{native, own_native_priority},
     priority,
-    real_time::class,
+    real_time::{class, orb_of_class},
     rights::realtime_or_skip_part,
     server::Server,
 };
@@ -80,10 +81,8 @@ fn native_priorities_follow_the_linear_mapping_on_both_sides() {
     let realtime = realtime_or_skip_part();
     for case in CASES {
         let server = server(&case, realtime);
-        let client = Orb::builder()
+        let client = orb_of_class(class(realtime))
             .standard_mapping(StandardMapping::Linear)
-            .scheduling_class(class(realtime))
-            .lock_memory(false)
             .build()
             .unwrap();
         let ior = server.probe.to_ior();
@@ -109,11 +108,9 @@ fn native_priorities_follow_the_linear_mapping_on_both_sides() {
 }
 
 fn server(case: &Case, realtime: bool) -> Server {
-    let orb = Orb::builder()
+    let orb = orb_of_class(class(realtime))
         .listen("iiop://127.0.0.1:0")
         .standard_mapping("linear".parse().unwrap())
-        .scheduling_class(class(realtime))
-        .lock_memory(false)
         .build()
         .unwrap();
     let mut pool = orb.threadpool();
@@ -123,9 +120,7 @@ fn server(case: &Case, realtime: bool) -> Server {
             .fold(pool, |pool, lane| pool.lane(priority(*lane), 1));
     }
     let pool = pool.build().unwrap();
-    let model = PriorityModel::ClientPropagated {
-        default: Priority::MIN,
-    };
+    let model = client_propagated(Priority::MIN);
     let mut poa = orb.root_poa().child("rt").threadpool(&pool).priority_model(model);
     if case.bands {
         poa = poa.priority_bands(BANDS.map(|(low, high)| PriorityBand::new(priority(low), priority(high))));

@@ -1,14 +1,14 @@
 //! Real-time parts of references and requests that make no sense: an error to the sender, and nothing
 //! else changes.
 
-use punctual::{Completion, Minor, Orb, Priority, PriorityModel, SystemExceptionKind as Kind};
+use punctual::{Completion, Minor, Orb, Priority, SystemExceptionKind as Kind};
 use punctual_fixtures::{
     conformance::ProbeRef,
     peer::Peer,
     priorities::{HIGH, LOW},
     priority,
     real_time::{ordinary_client, propagated, short},
-    server::{Server, Setup, reference},
+    server::{Server, reference},
     wire::{COMMON, Octets},
 };
 
@@ -100,14 +100,8 @@ fn references_with_malformed_policies_or_endpoints_lead_to_the_object_or_to_an_e
 
 #[test]
 fn requests_with_malformed_priorities_are_answered_as_such() {
-    let setup = Setup {
-        model: Some(PriorityModel::ClientPropagated {
-            default: priority(LOW),
-        }),
-        pool: |pool| pool.default_priority(Priority::MAX),
-        ..Setup::default()
-    };
-    let server = setup.start();
+    let server =
+        Server::with_propagated_priorities(priority(LOW), |pool| pool.default_priority(Priority::MAX));
     let mut peer = Peer::connect(server.port());
     let mut ask = |contexts: &[(u32, Vec<u8>)]| {
         let key = server.key();

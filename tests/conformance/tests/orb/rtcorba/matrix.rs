@@ -13,7 +13,7 @@ use punctual_fixtures::{
     peer::Peer,
     priorities::{HIGH, LOW, MIDDLE, native},
     priority,
-    real_time::{RealTime, class, ordinary_client, propagated, short},
+    real_time::{RealTime, class, orb_of_class, ordinary_client, propagated, short},
     rights::realtime_or_skip_part,
     server::Server,
     wire::COMMON,
@@ -355,10 +355,8 @@ fn bands(bands: &[(i16, i16)]) -> impl Iterator<Item = PriorityBand> {
 }
 
 fn orb_and_pool(kind: Pool, realtime: bool) -> (Orb, ThreadPool) {
-    let orb = Orb::builder()
+    let orb = orb_of_class(class(realtime))
         .listen("iiop://127.0.0.1:0")
-        .scheduling_class(class(realtime))
-        .lock_memory(false)
         .build()
         .unwrap();
     let pool = orb.threadpool();
@@ -429,10 +427,8 @@ fn without_a_model_requests_run_at_the_pools_priority() {
 fn threads_of_the_users_own_take_on_priorities_too() {
     let realtime = realtime_or_skip_part();
     for model in [None, Some(PROPAGATED), Some(DECLARED)] {
-        let orb = Orb::builder()
+        let orb = orb_of_class(class(realtime))
             .listen("iiop://127.0.0.1:0")
-            .scheduling_class(class(realtime))
-            .lock_memory(false)
             .build()
             .unwrap();
         let poa = orb.root_poa().child("row");

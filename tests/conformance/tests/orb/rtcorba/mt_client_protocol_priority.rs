@@ -3,12 +3,13 @@
 
 use std::thread;
 
-use punctual::{Orb, PolicyOverrides, Priority, PriorityModel, Protocol, ProtocolPolicy};
+use punctual::{PolicyOverrides, Priority, Protocol, ProtocolPolicy};
 use punctual_fixtures::{
+    client_propagated,
     priorities::{HIGH, LOW, MIDDLE, native},
     priority,
     protocols::{WatchedClient, only},
-    real_time::class,
+    real_time::{class, orb_of_class},
     rights::realtime_or_skip_part,
     server::Server,
 };
@@ -18,11 +19,9 @@ const CALLS: u64 = 50;
 #[test]
 fn every_thread_has_its_lane_and_its_protocol() {
     let realtime = realtime_or_skip_part();
-    let orb = Orb::builder()
+    let orb = orb_of_class(class(realtime))
         .listen("iiop://127.0.0.1")
         .listen("uiop://")
-        .scheduling_class(class(realtime))
-        .lock_memory(false)
         .build()
         .unwrap();
     let lanes = [LOW, MIDDLE, HIGH];
@@ -31,9 +30,7 @@ fn every_thread_has_its_lane_and_its_protocol() {
         pool = pool.lane(priority(lane), 1);
     }
     let pool = pool.build().unwrap();
-    let model = PriorityModel::ClientPropagated {
-        default: Priority::MIN,
-    };
+    let model = client_propagated(Priority::MIN);
     let poa = orb
         .root_poa()
         .child("probes")

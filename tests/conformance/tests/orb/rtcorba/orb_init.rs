@@ -2,10 +2,11 @@
 
 use std::thread;
 
-use punctual::{Minor, NativePriority, Orb, SchedulingClass, StandardMapping, SystemExceptionKind as Kind};
+use punctual::{Minor, NativePriority, SchedulingClass, StandardMapping, SystemExceptionKind as Kind};
 use punctual_fixtures::{
     priorities::{LOW, own_native_priority},
     priority,
+    real_time::{orb_of_class, ordinary, ordinary_client},
     rights::realtime_or_skip_part,
 };
 use punctual_os::{Scheduling, scheduling};
@@ -24,10 +25,8 @@ fn an_orb_starts_and_ends_with_each_class_and_mapping() {
             for (mapping, corba, native) in [("linear", LOW, 33), ("direct", 33, 33), ("continuous", 32, 33)]
             {
                 let before = scheduling::current();
-                let orb = Orb::builder()
-                    .scheduling_class(class)
+                let orb = orb_of_class(class)
                     .standard_mapping(mapping.parse().unwrap())
-                    .lock_memory(false)
                     .build()
                     .unwrap();
                 assert_eq!(scheduling::current(), before, "making an ORB changes no thread");
@@ -61,12 +60,7 @@ fn an_orb_starts_and_ends_with_each_class_and_mapping() {
 fn an_orb_that_has_ended_leaves_room_for_the_next() {
     let before = fds();
     for _ in 0..50 {
-        let orb = Orb::builder()
-            .listen("iiop://127.0.0.1:0")
-            .scheduling_class(SchedulingClass::Other)
-            .lock_memory(false)
-            .build()
-            .unwrap();
+        let orb = ordinary().listen("iiop://127.0.0.1:0").build().unwrap();
         let pool = orb
             .threadpool()
             .lane(priority(0), 1)
@@ -88,16 +82,8 @@ fn fds() -> usize {
 /// The priority of a thread is the thread's, in every ORB; nothing is set before it is set.
 #[test]
 fn priorities_belong_to_threads() {
-    let orb = Orb::builder()
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
-        .build()
-        .unwrap();
-    let other = Orb::builder()
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
-        .build()
-        .unwrap();
+    let orb = ordinary_client();
+    let other = ordinary_client();
     orb.current().set_priority(priority(5)).unwrap();
     assert_eq!(other.current().priority().unwrap(), priority(5));
     thread::scope(|scope| {

@@ -2,12 +2,12 @@
 
 use std::thread;
 
-use punctual::{Orb, PriorityModel, SchedulingClass, SystemExceptionKind as Kind};
+use punctual::{PriorityModel, SystemExceptionKind as Kind};
 use punctual_fixtures::{
     conformance::ProbeRef,
     priorities::{HIGH, LOW},
     priority,
-    real_time::{RealTime, ordinary_client},
+    real_time::{RealTime, ordinary, ordinary_client},
     server::{Profile, Server},
 };
 
@@ -25,10 +25,8 @@ struct Run {
 
 impl Run {
     fn start(port: u16) -> Self {
-        let orb = Orb::builder()
+        let orb = ordinary()
             .listen(format!("iiop://127.0.0.1:{port}"))
-            .scheduling_class(SchedulingClass::Other)
-            .lock_memory(false)
             .build()
             .unwrap();
         let pool = orb

@@ -1,28 +1,24 @@
 //! Policies at the ORB and at adapters, and what references say of them: TAO's `Policies`.
 
-use punctual::{Orb, Poa, Priority, PriorityBand, PriorityModel, SchedulingClass};
+use punctual::{Orb, Poa, Priority, PriorityBand, PriorityModel};
 use punctual_fixtures::{
+    client_propagated,
     conformance::ProbeRef,
     priorities::{HIGH, LOW, MIDDLE},
     priority,
-    real_time::{RealTime, ordinary_client},
+    real_time::{RealTime, ordinary, ordinary_client},
     server::Server,
 };
 
 const DECLARED: PriorityModel = PriorityModel::ServerDeclared(Priority::MAX);
-const PROPAGATED: PriorityModel = PriorityModel::ClientPropagated {
-    default: Priority::MAX,
-};
+const PROPAGATED: PriorityModel = client_propagated(Priority::MAX);
 
 fn bands(bands: [(i16, i16); 2]) -> [PriorityBand; 2] {
     bands.map(|(low, high)| PriorityBand::new(priority(low), priority(high)))
 }
 
 fn builder() -> punctual::OrbBuilder {
-    Orb::builder()
-        .listen("iiop://127.0.0.1:0")
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
+    ordinary().listen("iiop://127.0.0.1:0")
 }
 
 /// A server in this ORB, to have servants from.

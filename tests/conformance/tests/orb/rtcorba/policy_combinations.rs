@@ -3,10 +3,11 @@
 
 use punctual::{InvalidPolicy, Orb, OrbError, Poa, PoaBuilder, PriorityBand, PriorityModel, ThreadPool};
 use punctual_fixtures::{
+    client_propagated,
     conformance::ProbeRef,
     priorities::{HIGH, LOW, MIDDLE},
     priority,
-    real_time::{RealTime, class, ordinary_client},
+    real_time::{RealTime, class, orb_of_class, ordinary_client},
     rights::realtime_or_skip_part,
     server::{Servant, Server},
 };
@@ -80,9 +81,7 @@ impl Combination {
         }
         if let Some(model) = self.model {
             poa = poa.priority_model(match model {
-                Ok(()) => PriorityModel::ClientPropagated {
-                    default: priority(LOW),
-                },
+                Ok(()) => client_propagated(priority(LOW)),
                 Err(declared) => PriorityModel::ServerDeclared(priority(declared)),
             });
         }
@@ -110,10 +109,8 @@ impl Combination {
 #[test]
 fn each_combination_is_refused_or_works() {
     let realtime = realtime_or_skip_part();
-    let orb = Orb::builder()
+    let orb = orb_of_class(class(realtime))
         .listen("iiop://127.0.0.1:0")
-        .scheduling_class(class(realtime))
-        .lock_memory(false)
         .build()
         .unwrap();
     let plain = orb.threadpool().default_priority(priority(LOW)).build().unwrap();

@@ -6,10 +6,11 @@ use punctual::{
     Completion, Minor, Orb, Priority, PriorityModel, PriorityTransform, SystemExceptionKind as Kind,
 };
 use punctual_fixtures::{
+    client_propagated,
     conformance::ProbeRef,
     priorities::native,
     priority,
-    real_time::{class, ordinary_client},
+    real_time::{class, orb_of_class, ordinary_client},
     rights::realtime_or_skip_part,
     server::{Profile, Server},
 };
@@ -47,9 +48,7 @@ impl Shift {
     }
 }
 
-const MODEL: PriorityModel = PriorityModel::ClientPropagated {
-    default: Priority::MIN,
-};
+const MODEL: PriorityModel = client_propagated(Priority::MIN);
 
 /// An object of each: with the transform, and in another server without one.
 struct Scene {
@@ -64,10 +63,8 @@ impl Scene {
         let realtime = realtime_or_skip_part();
         let shift = Shift::default();
         let server = |transform: Option<Shift>| {
-            let orb = Orb::builder()
+            let orb = orb_of_class(class(realtime))
                 .listen("iiop://127.0.0.1:0")
-                .scheduling_class(class(realtime))
-                .lock_memory(false)
                 .build()
                 .unwrap();
             let pool = orb.threadpool().build().unwrap();

@@ -1,19 +1,14 @@
 //! Protocols that references name, and their order: TAO's `Server_Protocol`.
 
-use punctual::{InvalidPolicy, Orb, OrbBuilder, OrbError, Protocol, ProtocolPolicy, SchedulingClass};
+use punctual::{InvalidPolicy, OrbBuilder, OrbError, Protocol, ProtocolPolicy};
 use punctual_fixtures::{
     protocols::{WatchedClient, only, tags},
+    real_time::ordinary,
     server::Server,
 };
 
 const IIOP: u32 = 0;
 const UIOP: u32 = 0x5441_4f00;
-
-fn ordinary() -> OrbBuilder {
-    Orb::builder()
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
-}
 
 /// The protocols of objects in an adapter with this policy.
 fn named_by(orb: OrbBuilder, protocols: ProtocolPolicy) -> Vec<u32> {

@@ -15,7 +15,7 @@ use punctual_fixtures::{
     wire::{CLOSE_CONNECTION, COMMON, MESSAGE_ERROR},
 };
 
-use super::{Client, answer, call_all, lost, requests};
+use super::{Client, all_answered, all_failed, answer, call_all, lost, requests};
 
 #[test]
 fn a_late_reply_is_dropped() {
@@ -31,9 +31,7 @@ fn a_late_reply_is_dropped() {
         let calls = call_all(scope, &probe, [5]);
         let second = peer.receive().unwrap();
         peer.send(&[answer(&first), answer(&second)].concat());
-        for (value, call) in calls {
-            assert_eq!(call.join().unwrap(), Ok(2 * value));
-        }
+        all_answered(calls);
     });
     let seen = client.seen(0);
     assert_eq!((seen.replies, seen.late_replies), (1, 1));
@@ -68,9 +66,7 @@ fn an_orderly_close_has_the_rest_sent_again() {
             }
             scope.spawn(move || peer.is_closed());
         }
-        for (value, call) in calls {
-            assert_eq!(call.join().unwrap(), Ok(2 * value));
-        }
+        all_answered(calls);
         drop(client);
     });
 }
@@ -86,16 +82,12 @@ fn the_end_of_the_stream_is_told_to_all() {
         calls.extend(call_all(scope, &probe, [2, 3]));
         requests(&mut peer, 2);
         drop(peer);
-        for (_, call) in calls {
-            assert_eq!(call.join().unwrap(), Err(lost()));
-        }
+        all_failed(calls, lost());
         let calls = call_all(scope, &probe, [4]);
         let mut peer = listener.accept();
         let request = peer.receive().unwrap();
         peer.send(&answer(&request));
-        for (value, call) in calls {
-            assert_eq!(call.join().unwrap(), Ok(2 * value));
-        }
+        all_answered(calls);
         assert_eq!(client.seen(0).connections.shared, 1);
     });
 }
@@ -138,9 +130,7 @@ fn a_message_error_is_told_to_all() {
         peer.send(&COMMON.message(MESSAGE_ERROR, |message| message));
         let rejected =
             SystemException::new(Kind::CommFailure, Minor::PEER_REJECTED_MESSAGE, Completion::Maybe);
-        for (_, call) in calls {
-            assert_eq!(call.join().unwrap(), Err(rejected));
-        }
+        all_failed(calls, rejected);
         assert!(peer.is_closed());
     });
 }
@@ -164,9 +154,7 @@ fn destroying_the_pool_ends_the_calls() {
         calls.extend(call_all(scope, &probe, [2, 3]));
         requests(&mut peer, 2);
         client.pool.destroy().unwrap();
-        for (_, call) in calls {
-            assert_eq!(call.join().unwrap(), Err(pool_ended()));
-        }
+        all_failed(calls, pool_ended());
         assert!(peer.is_closed(), "without words: calls were outstanding");
         let none = SystemException::new(Kind::InvPolicy, Minor::NO_REPLY_THREADPOOL, Completion::No);
         assert_eq!(probe.twice(1), Err(none));
@@ -182,9 +170,7 @@ fn shutting_down_ends_the_calls() {
         let mut peer = listener.accept();
         requests(&mut peer, 1);
         client.orb.shutdown();
-        for (_, call) in calls {
-            assert_eq!(call.join().unwrap(), Err(pool_ended()));
-        }
+        all_failed(calls, pool_ended());
         assert!(peer.is_closed());
     });
     let over = SystemException::new(Kind::BadInvOrder, Minor::OMG_ORB_SHUT_DOWN, Completion::No);
@@ -243,9 +229,7 @@ fn it_closes_in_good_order_with_its_pool() {
         let mut peer = listener.accept();
         let request = peer.receive().unwrap();
         peer.send(&answer(&request));
-        for (value, call) in calls {
-            assert_eq!(call.join().unwrap(), Ok(2 * value));
-        }
+        all_answered(calls);
         client.pool.destroy().unwrap();
         let last = peer.receive().unwrap();
         assert_eq!(last.message_type, CLOSE_CONNECTION);
@@ -267,9 +251,7 @@ fn it_closes_when_it_is_idle_and_not_before() {
         thread::sleep(Duration::from_millis(300));
         assert_eq!(client.seen(0).connections.shared, 1, "a call is outstanding");
         peer.send(&answer(&request));
-        for (value, call) in calls {
-            assert_eq!(call.join().unwrap(), Ok(2 * value));
-        }
+        all_answered(calls);
         assert_eq!(peer.receive().unwrap().message_type, CLOSE_CONNECTION);
         eventually("it is closed", || client.seen(0).connections.idle == 1);
     });

@@ -12,12 +12,13 @@ use std::{
 };
 
 use punctual::{
-    Limits, Orb, SchedulingClass,
+    Limits,
     transport::{Layer, Layered, Side, Stream, Tcp, WrappedStream},
 };
 use punctual_fixtures::{
     eventually,
     peer::{Listener, Peer},
+    real_time::ordinary,
     recorder::resolve,
     server::{Server, Setup, reference},
     wire::{COMMON, FRAGMENT, HEADER, REPLY, REQUEST},
@@ -126,12 +127,10 @@ fn octets_before(peer: &mut Peer, id: u32, whole: u8) -> usize {
 }
 
 fn valved_server(limits: Limits, valve: &Valve) -> Server {
-    let orb = Orb::builder()
+    let orb = ordinary()
         .transport(Layered::new(Tcp, valve.clone()))
         .listen("iiop://127.0.0.1:0")
         .limits(limits)
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
         .build()
         .unwrap();
     let pool = orb.threadpool().build().unwrap();
@@ -184,11 +183,9 @@ fn without_fragments_it_waits_for_the_whole_reply() {
 #[test]
 fn a_short_request_waits_for_one_fragment_of_a_long_one() {
     let valve = Valve::allowing(TAKEN);
-    let orb = Orb::builder()
+    let orb = ordinary()
         .transport(Layered::new(Tcp, valve.clone()))
         .limits(in_fragments())
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
         .build()
         .unwrap();
     let pool = orb.threadpool().build().unwrap();

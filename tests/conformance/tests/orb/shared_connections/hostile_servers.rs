@@ -8,7 +8,7 @@ use punctual_fixtures::{
     wire::{CANCEL_REQUEST, COMMON, FRAGMENT, LOCATE_REPLY, Message},
 };
 
-use super::{Client, answer, call_all, doubled, lost, requests};
+use super::{Client, all_answered, all_failed, answer, call_all, doubled, lost, requests};
 
 /// Octets instead of the two replies that are due, and the exception of the calls.
 type Row = (&'static str, Failure, fn(&[Message]) -> Vec<u8>);
@@ -17,6 +17,7 @@ type Failure = (Kind, Minor);
 
 const LOST: Failure = (Kind::CommFailure, Minor::CONNECTION_LOST);
 const MALFORMED: Failure = (Kind::CommFailure, Minor::REPLY_MALFORMED);
+const OTHER_PROTOCOL: Failure = (Kind::CommFailure, Minor::PEER_SPEAKS_NO_GIOP);
 const TOO_LARGE: Failure = (Kind::ImpLimit, Minor::REPLY_TOO_LARGE);
 
 const ROWS: &[Row] = &[
@@ -35,7 +36,9 @@ const ROWS: &[Row] = &[
         COMMON.message(LOCATE_REPLY, |message| message.u32(id).u32(1))
     }),
     ("a request", MALFORMED, |due| due[0].octets.clone()),
-    ("garbage", MALFORMED, |_| b"HTTP/1.1 400 Bad Request".to_vec()),
+    ("garbage", OTHER_PROTOCOL, |_| {
+        b"HTTP/1.1 400 Bad Request".to_vec()
+    }),
     ("a reply of 4 GiB", TOO_LARGE, |_| {
         COMMON.header(1, false, u32::MAX).finish()
     }),
@@ -100,9 +103,7 @@ fn it_costs_the_connection_and_nothing_else() {
             eventually("it is closed", || client.seen(0).connections.shared == 1);
         }
         bystander.send(&answer(&due));
-        for (value, call) in calls {
-            assert_eq!(call.join().unwrap(), Ok(2 * value));
-        }
+        all_answered(calls);
     });
 }
 
@@ -117,9 +118,7 @@ fn a_cancel_request_is_passed_over() {
         let due = peer.receive().unwrap();
         let cancel = COMMON.message(CANCEL_REQUEST, |message| message.u32(due.request().id));
         peer.send(&[cancel, answer(&due)].concat());
-        for (value, call) in calls {
-            assert_eq!(call.join().unwrap(), Ok(2 * value));
-        }
+        all_answered(calls);
     });
 }
 
@@ -157,9 +156,7 @@ fn a_reply_that_does_not_become_complete_costs_it_too() {
         let mut peer = listener.accept();
         let due = peer.receive().unwrap();
         peer.send(&answer(&due)[..20]);
-        for (_, call) in calls {
-            assert_eq!(call.join().unwrap(), Err(lost()));
-        }
+        all_failed(calls, lost());
     });
     let _: &Orb = &client.orb;
 }

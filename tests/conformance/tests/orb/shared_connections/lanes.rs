@@ -7,18 +7,20 @@ use std::{
 };
 
 use punctual::{
-    Completion, LaneWait, Limits, Minor, Orb, OrbError, Priority, PriorityModel, SchedulingClass,
-    SystemException, SystemExceptionKind as Kind,
+    Completion, LaneWait, Limits, Minor, OrbError, Priority, PriorityModel, SchedulingClass, SystemException,
+    SystemExceptionKind as Kind,
     transport::{Layer, Layered, Side, Stream, Tcp, WrappedStream},
 };
 use punctual_fixtures::{
     conformance::ProbeRef,
     priorities::{HIGH, LOW, MIDDLE, native, own_native_priority},
-    priority, realtime_or_skip,
+    priority,
+    real_time::orb_of_class,
+    realtime_or_skip,
     server::{Server, Setup},
 };
 
-use super::{Client, answer, call_all, server_with, shared};
+use super::{Client, all_answered, answer, call_all, server_with, shared};
 
 fn policy(minor: Minor) -> SystemException {
     SystemException::new(Kind::InvPolicy, minor, Completion::No)
@@ -112,9 +114,7 @@ fn a_high_caller_is_not_behind_low_ones() {
         high.join().unwrap();
         assert_eq!((client.seen(0).replies, client.seen(1).replies), (0, 10));
         slow.send(&answer(&due)[10..]);
-        for (value, call) in low {
-            assert_eq!(call.join().unwrap(), Ok(2 * value));
-        }
+        all_answered(low);
         let due = slow.receive().unwrap();
         slow.send(&due.dialect.reply(due.request().id, 0, |body| body.u32(0)));
         assert_eq!(large.join().unwrap(), Ok(vec![]));
@@ -157,10 +157,8 @@ fn no_reply_is_read_at_a_lower_priority_than_its_callers() {
         return;
     }
     let witness = Witness::default();
-    let orb = Orb::builder()
+    let orb = orb_of_class(SchedulingClass::Fifo)
         .transport(Layered::new(Tcp, witness.clone()))
-        .scheduling_class(SchedulingClass::Fifo)
-        .lock_memory(false)
         .build()
         .unwrap();
     let pool = orb

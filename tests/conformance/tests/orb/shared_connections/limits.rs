@@ -5,7 +5,7 @@ use std::{thread, time::Duration};
 use punctual::{Completion, Limits, Minor, PolicyOverrides, SystemException, SystemExceptionKind as Kind};
 use punctual_fixtures::{conformance::ProbeRef, eventually, recorder::Recorder, wire::CLOSE_CONNECTION};
 
-use super::{Client, answer, call_all, lost, requests};
+use super::{Client, all_answered, answer, call_all, lost, requests};
 
 #[test]
 fn calls_on_one_connection_are_limited() {
@@ -22,16 +22,12 @@ fn calls_on_one_connection_are_limited() {
         assert_eq!(probe.note(4), Err(full));
         assert!(full.to_string().contains("max_shared_calls"), "{full}");
         peer.send(&due.iter().flat_map(answer).collect::<Vec<_>>());
-        for (value, call) in calls {
-            assert_eq!(call.join().unwrap(), Ok(2 * value));
-        }
+        all_answered(calls);
         let calls = call_all(scope, &probe, [5]);
         let due = peer.receive().unwrap();
         assert_eq!(due.request().body.i32(), 5, "what was refused was not sent");
         peer.send(&answer(&due));
-        for (value, call) in calls {
-            assert_eq!(call.join().unwrap(), Ok(2 * value));
-        }
+        all_answered(calls);
     });
 }
 
@@ -51,9 +47,7 @@ fn calls_that_time_out_do_not_use_up_the_limit() {
         let last = peer.receive().unwrap();
         let late = due.iter().chain([&last]).flat_map(answer);
         peer.send(&late.collect::<Vec<_>>());
-        for (value, call) in calls {
-            assert_eq!(call.join().unwrap(), Ok(2 * value));
-        }
+        all_answered(calls);
     });
     assert_eq!((client.seen(0).replies, client.seen(0).late_replies), (1, 10));
 }
@@ -130,9 +124,7 @@ fn a_server_that_does_not_read_blocks_nobody() {
         let calls = call_all(scope, &probe, [3]);
         let third = peer.receive().unwrap();
         peer.send(&answer(&third));
-        for (value, call) in calls {
-            assert_eq!(call.join().unwrap(), Ok(2 * value));
-        }
+        all_answered(calls);
     });
     assert_eq!(client.seen(0).connections.shared, 1);
 }
@@ -149,9 +141,7 @@ fn replies_of_a_server_that_does_not_read_are_read() {
         let large_call = scope.spawn(|| probe.reverse(&large()));
         // Nothing of it is read yet.
         peer.send(&answer(&due));
-        for (value, call) in calls {
-            assert_eq!(call.join().unwrap(), Ok(2 * value));
-        }
+        all_answered(calls);
         let due = peer.receive().unwrap();
         peer.send(&due.dialect.reply(due.request().id, 0, |body| body.u32(0)));
         assert_eq!(large_call.join().unwrap(), Ok(vec![]));

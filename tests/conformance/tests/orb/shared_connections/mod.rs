@@ -23,8 +23,9 @@ use punctual::{
 use punctual_fixtures::{
     conformance::ProbeRef,
     peer::{Listener, Peer},
+    real_time::orb_of_class,
     recorder::resolve,
-    server::{Server, Setup, reference},
+    server::{Server, reference},
     wire::{Dialect, Message},
 };
 
@@ -48,12 +49,7 @@ impl Client {
     }
 
     fn of_class(class: SchedulingClass, limits: Limits, shape: Shape) -> Self {
-        let orb = Orb::builder()
-            .scheduling_class(class)
-            .lock_memory(false)
-            .limits(limits)
-            .build()
-            .unwrap();
+        let orb = orb_of_class(class).limits(limits).build().unwrap();
         let pool = shape(orb.threadpool()).build().unwrap();
         orb.set_reply_threadpool(&pool).unwrap();
         // Longer than any test: one that fails should not wait forever as well.
@@ -85,11 +81,7 @@ fn shared() -> PolicyOverrides {
 
 /// A server with so many threads.
 fn server_with(shape: Shape) -> Server {
-    Setup {
-        pool: shape,
-        ..Setup::default()
-    }
-    .start()
+    Server::with_pool(shape)
 }
 
 type Twice<'s> = ScopedJoinHandle<'s, Result<i32, SystemException>>;
@@ -102,6 +94,20 @@ fn call_all<'s>(
 ) -> Vec<(i32, Twice<'s>)> {
     let call = |value| (value, scope.spawn(move || probe.twice(value)));
     values.into_iter().map(call).collect()
+}
+
+/// Each call has its result.
+fn all_answered(calls: Vec<(i32, Twice<'_>)>) {
+    for (value, call) in calls {
+        assert_eq!(call.join().unwrap(), Ok(2 * value));
+    }
+}
+
+/// Each call ends with this exception.
+fn all_failed(calls: Vec<(i32, Twice<'_>)>, expected: SystemException) {
+    for (_, call) in calls {
+        assert_eq!(call.join().unwrap(), Err(expected));
+    }
 }
 
 /// Receives so many requests.

@@ -3,19 +3,20 @@
 use std::{collections::HashSet, sync::Barrier, thread};
 
 use punctual::{
-    Limits, Orb, PolicyOverrides, Priority, SchedulingClass,
+    Limits, PolicyOverrides, Priority,
     transport::{Layered, Tcp},
 };
 use punctual_fixtures::{
     conformance::ProbeRef,
     eventually,
     protocols::Watch,
+    real_time::ordinary,
     recorder::{CLIENT_PROPAGATED, Recorder, bands, model, policies},
     server::{Server, Setup},
     wire::{COMMON, DIALECTS, REQUEST},
 };
 
-use super::{Client, answer, call_all, requests, server_with, shared};
+use super::{Client, all_answered, answer, call_all, requests, server_with, shared};
 
 const CALLERS: usize = 8;
 
@@ -47,10 +48,8 @@ fn callers_share_one_connection() {
 #[test]
 fn callers_that_connect_at_once_end_up_with_one() {
     let (watch, server) = (Watch::default(), server_with(|pool| pool.threads(CALLERS)));
-    let orb = Orb::builder()
+    let orb = ordinary()
         .transport(Layered::new(Tcp, watch.clone()))
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
         .build()
         .unwrap();
     let pool = orb.threadpool().build().unwrap();
@@ -111,9 +110,7 @@ fn replies_come_in_fragments_that_mix() {
             let mut peer = listener.accept();
             let request = peer.receive().unwrap();
             peer.send(&answer(&request));
-            for (value, call) in first {
-                assert_eq!(call.join().unwrap(), Ok(2 * value));
-            }
+            all_answered(first);
             let calls = [100, 50].map(|length| {
                 let values: Vec<i32> = (0..length).collect();
                 (values.clone(), scope.spawn(move || probe.reverse(&values)))

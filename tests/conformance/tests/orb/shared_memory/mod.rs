@@ -16,10 +16,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual::{Completion, Limits, Orb, Priority, PriorityModel, SchedulingClass, SystemExceptionKind};
+use punctual::{Completion, Limits, Priority, SystemExceptionKind};
 use punctual_fixtures::{
+    client_propagated,
     conformance::{ProbeRef, probe},
     eventually,
+    real_time::ordinary_client,
     server::{self, Server, Setup},
     wire::COMMON,
 };
@@ -86,18 +88,12 @@ fn messages_larger_than_the_ring_go_both_ways() {
 fn each_priority_has_its_lane() {
     let setup = Setup {
         listen: &["shmiop://"],
-        model: Some(PriorityModel::ClientPropagated {
-            default: Priority::MIN,
-        }),
+        model: Some(client_propagated(Priority::MIN)),
         pool: |pool| pool.lane(Priority::MIN, 1).lane(Priority::MAX, 1),
         ..Setup::default()
     };
     let server = setup.start();
-    let client = Orb::builder()
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
-        .build()
-        .unwrap();
+    let client = ordinary_client();
     let probe = server.reference_for(&client);
     for (priority, requests) in [(Priority::MAX, [0, 2]), (Priority::MIN, [3, 2])] {
         client.current().set_priority(priority).unwrap();

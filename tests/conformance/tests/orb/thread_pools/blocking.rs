@@ -4,11 +4,17 @@
 use std::thread;
 
 use punctual::LaneWait;
-use punctual_fixtures::{eventually, peer::Peer, server::client, skip_error, wire::COMMON};
+use punctual_fixtures::{
+    eventually,
+    peer::Peer,
+    server::{Server, client},
+    skip_error,
+    wire::COMMON,
+};
 use punctual_os::TaskId;
 use punctual_system::perf::Counter;
 
-use super::{plain, prefix, seen, threads_of, wait_at_gate};
+use super::{prefix, threads_of, wait_at_gate};
 
 fn thread_of(peer: &mut Peer, key: &[u8]) -> i32 {
     peer.send(&COMMON.request(1, key, "thread", |body| body));
@@ -17,7 +23,7 @@ fn thread_of(peer: &mut Peer, key: &[u8]) -> i32 {
 
 #[test]
 fn each_thread_has_its_connection_and_one_has_the_rest() {
-    let server = plain(|pool| pool.threads(2).wait(LaneWait::Blocking));
+    let server = Server::with_pool(|pool| pool.threads(2).wait(LaneWait::Blocking));
     let (port, key) = (server.port(), server.key());
     let mut peers = [(); 5].map(|()| Peer::connect(port));
     let threads = peers.each_mut().map(|peer| thread_of(peer, &key));
@@ -33,16 +39,13 @@ fn each_thread_has_its_connection_and_one_has_the_rest() {
     different.dedup();
     assert_eq!(different.len(), 3, "{threads:?}: two of their own, one for three");
     assert_eq!(
-        (
-            seen(&server, 0).threads.present,
-            seen(&server, 0).connections.open
-        ),
+        (server.seen(0).threads.present, server.seen(0).connections.open),
         (3, 5)
     );
     // A connection ends, and its thread takes one of those that have waited longest.
     let [first, second, rest @ ..] = peers;
     drop(first);
-    eventually("it is closed", || seen(&server, 0).connections.open == 4);
+    eventually("it is closed", || server.seen(0).connections.open == 4);
     let mut rest = rest;
     eventually("one is adopted", || {
         rest.each_mut()
@@ -56,7 +59,7 @@ fn each_thread_has_its_connection_and_one_has_the_rest() {
         "one for one"
     );
     drop(rest);
-    eventually("they are closed", || seen(&server, 0).connections.open == 1);
+    eventually("they are closed", || server.seen(0).connections.open == 1);
     let mut late = Peer::connect(port);
     assert_eq!(
         thread_of(&mut late, &key),
@@ -71,7 +74,7 @@ fn each_thread_has_its_connection_and_one_has_the_rest() {
 
 #[test]
 fn a_request_costs_a_read_and_a_write() {
-    let server = plain(|pool| pool.wait(LaneWait::Blocking));
+    let server = Server::with_pool(|pool| pool.wait(LaneWait::Blocking));
     let client = client();
     let probe = server.reference_for(&client);
     let lane = TaskId::new(probe.thread().unwrap()).unwrap();
@@ -90,7 +93,7 @@ fn a_request_costs_a_read_and_a_write() {
 
 #[test]
 fn a_busy_thread_does_not_keep_others_from_being_accepted() {
-    let server = plain(|pool| pool.wait(LaneWait::Blocking));
+    let server = Server::with_pool(|pool| pool.wait(LaneWait::Blocking));
     let clients = [client(), client()];
     let probes = clients.each_ref().map(|client| server.reference_for(client));
     thread::scope(|scope| {
@@ -121,7 +124,7 @@ fn who_does_not_complete_a_message_is_closed() {
     peer.send(&request[..20]);
     assert_eq!(peer.receive().unwrap().message_type, 6, "MessageError");
     assert!(peer.is_closed());
-    let protocol_errors = seen(&server, 0).connections.protocol_errors;
+    let protocol_errors = server.seen(0).connections.protocol_errors;
     assert_eq!(protocol_errors, 1);
     assert_eq!(
         server.reference_for(&client()).twice(1),
@@ -132,7 +135,7 @@ fn who_does_not_complete_a_message_is_closed() {
 
 #[test]
 fn many_messages_in_one_read_are_all_served() {
-    let server = plain(|pool| pool.wait(LaneWait::Blocking));
+    let server = Server::with_pool(|pool| pool.wait(LaneWait::Blocking));
     let (mut peer, key) = (Peer::connect(server.port()), server.key());
     let burst: Vec<u8> = (0..100)
         .flat_map(|id| COMMON.request(id, &key, "twice", |body| body.i32(id as i32)))
@@ -159,12 +162,12 @@ fn a_peer_that_does_not_read_does_not_keep_a_pool_alive() {
         peer.send(&COMMON.request(id, &key, "filled", |body| body.u32(4 << 20)));
     }
     eventually("its thread waits", || {
-        let before = seen(&server, 0);
+        let before = server.seen(0);
         thread::sleep(std::time::Duration::from_millis(50));
-        before.requests > 0 && before.threads.busy == 0 && seen(&server, 0).requests == before.requests
+        before.requests > 0 && before.threads.busy == 0 && server.seen(0).requests == before.requests
     });
-    assert!(seen(&server, 0).requests < 4, "for room");
+    assert!(server.seen(0).requests < 4, "for room");
     server.poa.destroy().unwrap();
     server.pool.destroy().unwrap();
-    assert_eq!(seen(&server, 0).threads.present, 0);
+    assert_eq!(server.seen(0).threads.present, 0);
 }

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use punctual::{LaneSpec, LaneStatistics, SchedulingClass, ThreadPoolBuilder, ior_to_string};
+use punctual::{LaneSpec, LaneStatistics, ThreadPoolBuilder, ior_to_string};
 use punctual_fixtures::{
     conformance::ProbeRef,
     eventually,
@@ -18,27 +18,24 @@ use punctual_fixtures::{
 };
 use punctual_os::{CpuSet, TaskId, scheduling};
 
-use super::{HIGH, LOW, ordinary_client, priority, seen, wait_at_gate, with_lanes};
+use super::{HIGH, LOW, ordinary_client, priority, wait_at_gate, with_lanes, with_real_time_lanes};
 
 const BURST: Duration = Duration::from_millis(50);
 
 #[test]
 fn an_exhausted_lane_borrows_from_below() {
-    let server = with_lanes(
-        |pool| {
-            pool.lane(priority(LOW), 2)
-                .lane(priority(HIGH), 1)
-                .allow_borrowing(true)
-        },
-        SchedulingClass::Other,
-    );
+    let server = with_lanes(|pool| {
+        pool.lane(priority(LOW), 2)
+            .lane(priority(HIGH), 1)
+            .allow_borrowing(true)
+    });
     let client = ordinary_client();
     let probe = server.reference_for(&client);
     thread::scope(|scope| {
         for calls in 1..=3 {
             wait_at_gate(scope, &client, &probe, Some(HIGH), calls);
             server.hooks.await_at_gate(calls as usize);
-            assert_eq!(seen(&server, 1).threads.borrowed, calls as u64 - 1);
+            assert_eq!(server.seen(1).threads.borrowed, calls as u64 - 1);
         }
         // No thread is left in either lane.
         wait_at_gate(scope, &client, &probe, Some(HIGH), 4);
@@ -49,9 +46,9 @@ fn an_exhausted_lane_borrows_from_below() {
     });
     // A thread is busy until a moment after its reply.
     eventually("no thread is busy", || {
-        seen(&server, 0).threads.busy + seen(&server, 1).threads.busy == 0
+        server.seen(0).threads.busy + server.seen(1).threads.busy == 0
     });
-    let (low, high) = (seen(&server, 0), seen(&server, 1));
+    let (low, high) = (server.seen(0), server.seen(1));
     assert_eq!(
         (low.requests, high.requests),
         (1, 4),
@@ -66,14 +63,11 @@ fn an_exhausted_lane_borrows_from_below() {
 
 #[test]
 fn a_low_lane_does_not_borrow_from_above() {
-    let server = with_lanes(
-        |pool| {
-            pool.lane(priority(LOW), 1)
-                .lane(priority(HIGH), 2)
-                .allow_borrowing(true)
-        },
-        SchedulingClass::Other,
-    );
+    let server = with_lanes(|pool| {
+        pool.lane(priority(LOW), 1)
+            .lane(priority(HIGH), 2)
+            .allow_borrowing(true)
+    });
     let client = ordinary_client();
     let probe = server.reference_for(&client);
     thread::scope(|scope| {
@@ -85,15 +79,12 @@ fn a_low_lane_does_not_borrow_from_above() {
         assert_eq!(probe.twice(1), Ok(2), "the high lane is as free as ever");
         server.hooks.open_gate();
     });
-    assert_eq!(seen(&server, 0).threads.borrowed, 0);
+    assert_eq!(server.seen(0).threads.borrowed, 0);
 }
 
 #[test]
 fn without_borrowing_a_lane_waits_for_its_own_threads() {
-    let server = with_lanes(
-        |pool| pool.lane(priority(LOW), 1).lane(priority(HIGH), 1),
-        SchedulingClass::Other,
-    );
+    let server = with_lanes(|pool| pool.lane(priority(LOW), 1).lane(priority(HIGH), 1));
     let client = ordinary_client();
     let probe = server.reference_for(&client);
     thread::scope(|scope| {
@@ -103,20 +94,17 @@ fn without_borrowing_a_lane_waits_for_its_own_threads() {
         assert_eq!(server.hooks.arrived_at_gate(), 1);
         server.hooks.open_gate();
     });
-    assert_eq!(seen(&server, 1).threads.borrowed, 0);
+    assert_eq!(server.seen(1).threads.borrowed, 0);
 }
 
 /// Own dynamic threads come before those of others.
 #[test]
 fn a_lane_grows_before_it_borrows() {
-    let server = with_lanes(
-        |pool| {
-            pool.lane(priority(LOW), 1)
-                .lane_with(LaneSpec::new(priority(HIGH)).dynamic_threads(1))
-                .allow_borrowing(true)
-        },
-        SchedulingClass::Other,
-    );
+    let server = with_lanes(|pool| {
+        pool.lane(priority(LOW), 1)
+            .lane_with(LaneSpec::new(priority(HIGH)).dynamic_threads(1))
+            .allow_borrowing(true)
+    });
     let client = ordinary_client();
     let probe = server.reference_for(&client);
     thread::scope(|scope| {
@@ -124,10 +112,7 @@ fn a_lane_grows_before_it_borrows() {
             wait_at_gate(scope, &client, &probe, Some(HIGH), calls);
             server.hooks.await_at_gate(calls as usize);
             assert_eq!(
-                (
-                    seen(&server, 1).threads.borrowed,
-                    seen(&server, 1).threads.dynamic
-                ),
+                (server.seen(1).threads.borrowed, server.seen(1).threads.dynamic),
                 (borrowed, 1)
             );
         }
@@ -138,15 +123,12 @@ fn a_lane_grows_before_it_borrows() {
 /// Five lanes, and everything at once: threads of all lanes end up in the highest, the nested ones included.
 #[test]
 fn lanes_borrow_from_all_below_them() {
-    let server = with_lanes(
-        |pool| {
-            (1..=5)
-                .map(|n| priority(n * 6_000))
-                .fold(pool, |pool, own| pool.lane(own, 1))
-                .allow_borrowing(true)
-        },
-        SchedulingClass::Other,
-    );
+    let server = with_lanes(|pool| {
+        (1..=5)
+            .map(|n| priority(n * 6_000))
+            .fold(pool, |pool, own| pool.lane(own, 1))
+            .allow_borrowing(true)
+    });
     let client = ordinary_client();
     let probe = server.reference_for(&client);
     thread::scope(|scope| {
@@ -159,25 +141,19 @@ fn lanes_borrow_from_all_below_them() {
         server.hooks.open_gate();
     });
     assert_eq!(
-        (
-            seen(&server, 1).threads.borrowed,
-            seen(&server, 4).threads.borrowed
-        ),
+        (server.seen(1).threads.borrowed, server.seen(4).threads.borrowed),
         (1, 2)
     );
 }
 
 #[test]
 fn the_borrowed_thread_runs_at_the_priority_of_the_request() {
-    let server = with_lanes(
-        |pool| {
-            pool.lane(priority(LOW), 1)
-                .lane(priority(HIGH), 1)
-                .allow_borrowing(true)
-                .affinity(CpuSet::single(0))
-        },
-        SchedulingClass::Fifo,
-    );
+    let server = with_real_time_lanes(|pool| {
+        pool.lane(priority(LOW), 1)
+            .lane(priority(HIGH), 1)
+            .allow_borrowing(true)
+            .affinity(CpuSet::single(0))
+    });
     if !realtime_or_skip() {
         return;
     }
@@ -196,7 +172,7 @@ fn the_borrowed_thread_runs_at_the_priority_of_the_request() {
             assert_eq!(probe.native_priority(), Ok(99));
             assert_eq!(probe.corba_priority(), Ok(HIGH));
         }
-        assert_eq!(seen(&server, 1).threads.borrowed, 30);
+        assert_eq!(server.seen(1).threads.borrowed, 30);
         client.current().set_priority(priority(LOW)).unwrap();
         assert_eq!(probe.native_priority(), Ok(33), "back at its own");
         assert_eq!(scheduling::of(lender).unwrap(), resting);
@@ -213,17 +189,14 @@ fn three_lanes(pool: ThreadPoolBuilder) -> ThreadPoolBuilder {
 
 #[test]
 fn no_request_is_lost_under_load() {
-    let borrowed = stress(&with_lanes(three_lanes, SchedulingClass::Other));
+    let borrowed = stress(&with_lanes(three_lanes));
     assert!(borrowed > 0);
 }
 
 /// Where helpers are preempted by those they help: all threads of the server on one CPU.
 #[test]
 fn nor_is_any_on_one_real_time_cpu() {
-    let server = with_lanes(
-        |pool| three_lanes(pool).affinity(CpuSet::single(0)),
-        SchedulingClass::Fifo,
-    );
+    let server = with_real_time_lanes(|pool| three_lanes(pool).affinity(CpuSet::single(0)));
     if !realtime_or_skip() {
         return;
     }
@@ -264,11 +237,11 @@ pub(super) fn stress(server: &Server) -> u64 {
     // The last oneways may still be on their way.
     eventually("all are served", || {
         let sum =
-            |count: fn(&LaneStatistics) -> u64| (0..3).map(|lane| count(&seen(server, lane))).sum::<u64>();
+            |count: fn(&LaneStatistics) -> u64| (0..3).map(|lane| count(&server.seen(lane))).sum::<u64>();
         sum(|lane| lane.requests) >= (CALLS + CALLS.div_ceil(7)) * clients.len() as u64
             && sum(|lane| lane.threads.busy as u64) == 0
     });
-    let lanes = [0, 1, 2].map(|lane| seen(server, lane));
+    let lanes = [0, 1, 2].map(|lane| server.seen(lane));
     let oneways = CALLS.div_ceil(7);
     for (lane, own) in lanes.iter().zip([LOW, 20_000, HIGH]) {
         assert_eq!(lane.requests, clients_of(own) * (CALLS + oneways), "{lane:?}");
@@ -282,14 +255,11 @@ pub(super) fn stress(server: &Server) -> u64 {
 /// The lane's own thread has ended by then: the lane is kept open by the one that it has borrowed.
 #[test]
 fn a_shutdown_finishes_what_a_borrowed_thread_serves() {
-    let server = with_lanes(
-        |pool| {
-            pool.lane(priority(LOW), 1)
-                .lane(priority(HIGH), 1)
-                .allow_borrowing(true)
-        },
-        SchedulingClass::Other,
-    );
+    let server = with_lanes(|pool| {
+        pool.lane(priority(LOW), 1)
+            .lane(priority(HIGH), 1)
+            .allow_borrowing(true)
+    });
     let client = ordinary_client();
     let probe = server.reference_for(&client);
     let elsewhere = Listener::open();
@@ -306,7 +276,7 @@ fn a_shutdown_finishes_what_a_borrowed_thread_serves() {
         let mut peer = elsewhere.accept();
         let request = peer.receive().unwrap();
         assert_eq!(
-            (seen(&server, 1).threads.borrowed, seen(&server, 0).threads.lent),
+            (server.seen(1).threads.borrowed, server.seen(0).threads.lent),
             (1, 1)
         );
         server.orb.shutdown();
@@ -314,16 +284,13 @@ fn a_shutdown_finishes_what_a_borrowed_thread_serves() {
         // Time for the lane's own thread to end, which is not reported.
         own.join().unwrap();
         thread::sleep(BURST);
-        assert_eq!(seen(&server, 1).threads.present, 1, "the borrowed one");
+        assert_eq!(server.seen(1).threads.present, 1, "the borrowed one");
         peer.send(&COMMON.reply(request.request().id, 0, |body| body.i32(42)));
         assert_eq!(borrowed.join().unwrap(), Ok(42));
     });
     server.orb.shutdown_and_wait().unwrap();
     assert_eq!(
-        (
-            seen(&server, 1).threads.present,
-            seen(&server, 1).connections.open
-        ),
+        (server.seen(1).threads.present, server.seen(1).connections.open),
         (0, 0)
     );
 }

@@ -4,20 +4,22 @@
 use std::{sync::Mutex, thread, time::Duration};
 
 use punctual::{
-    Completion, LaneSpec, Minor, QueueLimits, SchedulingClass, SystemException, SystemExceptionKind as Kind,
+    Completion, LaneSpec, Minor, QueueLimits, SystemException, SystemExceptionKind as Kind,
     ThreadPoolBuilder, WaitStrategy, ior_to_string,
 };
 use punctual_fixtures::{
+    client_propagated,
     conformance::ProbeRef,
     eventually,
     peer::{Listener, Peer},
+    real_time::ordinary_client,
     realtime_or_skip,
     server::{Server, Setup, reference},
     wire::COMMON,
 };
 use punctual_os::{CpuSet, TaskId, scheduling};
 
-use super::{HIGH, LOW, borrowing::stress, ordinary_client, priority, seen, wait_at_gate, with_lanes};
+use super::{HIGH, LOW, borrowing::stress, priority, wait_at_gate, with_lanes, with_real_time_lanes};
 
 const QUEUE: QueueLimits = QueueLimits {
     requests: 4,
@@ -76,22 +78,19 @@ impl Held<'_> {
 
 #[test]
 fn what_no_lower_lane_has_a_thread_for_waits_and_what_finds_no_room_is_refused() {
-    let server = with_lanes(
-        |pool| {
-            pool.lane(priority(LOW), 2)
-                .lane(priority(HIGH), 1)
-                .allow_borrowing(true)
-                .request_buffering(QUEUE)
-        },
-        SchedulingClass::Other,
-    );
+    let server = with_lanes(|pool| {
+        pool.lane(priority(LOW), 2)
+            .lane(priority(HIGH), 1)
+            .allow_borrowing(true)
+            .request_buffering(QUEUE)
+    });
     let client = ordinary_client();
     let probe = server.reference_for(&client);
     thread::scope(|scope| {
         for calls in 1..=3 {
             wait_at_gate(scope, &client, &probe, Some(HIGH), calls);
             server.hooks.await_at_gate(calls as usize);
-            let high = seen(&server, 1);
+            let high = server.seen(1);
             assert_eq!(
                 (high.threads.borrowed, high.queue.requests),
                 (calls as u64 - 1, 0)
@@ -99,9 +98,7 @@ fn what_no_lower_lane_has_a_thread_for_waits_and_what_finds_no_room_is_refused()
         }
         for calls in 4..=7 {
             wait_at_gate(scope, &client, &probe, Some(HIGH), calls);
-            eventually("it waits", || {
-                seen(&server, 1).queue.requests == calls as usize - 3
-            });
+            eventually("it waits", || server.seen(1).queue.requests == calls as usize - 3);
         }
         client.current().set_priority(priority(HIGH)).unwrap();
         let refused = probe.twice(1).expect_err("it is full");
@@ -117,9 +114,9 @@ fn what_no_lower_lane_has_a_thread_for_waits_and_what_finds_no_room_is_refused()
     values.sort_unstable();
     assert_eq!(values, [1, 2, 3, 4, 5, 6, 7]);
     eventually("all are back", || {
-        seen(&server, 0).threads.busy + seen(&server, 1).threads.busy == 0
+        server.seen(0).threads.busy + server.seen(1).threads.busy == 0
     });
-    let (low, high) = (seen(&server, 0), seen(&server, 1));
+    let (low, high) = (server.seen(0), server.seen(1));
     assert_eq!((low.requests, low.threads.borrowed, high.threads.lent), (0, 0, 0));
     assert_eq!(low.threads.lent, high.threads.borrowed);
     assert_eq!((high.queue.accepted, high.queue.refused), (7, 1));
@@ -135,7 +132,7 @@ fn what_no_lower_lane_has_a_thread_for_waits_and_what_finds_no_room_is_refused()
 /// their order.
 #[test]
 fn the_queue_above_goes_before_the_own_one() {
-    let server = with_lanes(two_lanes, SchedulingClass::Other);
+    let server = with_lanes(two_lanes);
     let client = ordinary_client();
     let probe = server.reference_for(&client);
     thread::scope(|scope| {
@@ -143,13 +140,13 @@ fn the_queue_above_goes_before_the_own_one() {
         server.hooks.await_at_gate(1);
         let held = Held::start(scope, &server, HIGH);
         assert_eq!(
-            (seen(&server, 1).threads.borrowed, seen(&server, 0).threads.lent),
+            (server.seen(1).threads.borrowed, server.seen(0).threads.lent),
             (1, 1)
         );
         let note = |own: i16, value: i32, lane: usize, waiting: usize| {
             client.current().set_priority(priority(own)).unwrap();
             probe.note(value).unwrap();
-            eventually("it waits", || seen(&server, lane).queue.requests == waiting);
+            eventually("it waits", || server.seen(lane).queue.requests == waiting);
         };
         note(LOW, 10, 0, 1);
         note(LOW, 11, 0, 2);
@@ -164,29 +161,29 @@ fn the_queue_above_goes_before_the_own_one() {
             1,
             "the high lane's thread had no part in it"
         );
-        assert_eq!(seen(&server, 1).threads.borrowed, 3);
+        assert_eq!(server.seen(1).threads.borrowed, 3);
         server.hooks.open_gate();
     });
-    let (low, high) = (seen(&server, 0), seen(&server, 1));
+    let (low, high) = (server.seen(0), server.seen(1));
     assert_eq!((low.requests, low.queue.accepted), (2, 2));
     assert_eq!((high.requests, high.queue.accepted), (4, 4));
 }
 
 #[test]
 fn a_low_lane_does_not_take_from_above_its_own() {
-    let server = with_lanes(two_lanes, SchedulingClass::Other);
+    let server = with_lanes(two_lanes);
     let client = ordinary_client();
     let probe = server.reference_for(&client);
     thread::scope(|scope| {
         wait_at_gate(scope, &client, &probe, Some(LOW), 1);
         server.hooks.await_at_gate(1);
         wait_at_gate(scope, &client, &probe, Some(LOW), 2);
-        eventually("it waits", || seen(&server, 0).queue.requests == 1);
+        eventually("it waits", || server.seen(0).queue.requests == 1);
         client.current().set_priority(priority(HIGH)).unwrap();
         for _ in 0..50 {
             assert_eq!(probe.twice(1), Ok(2), "the high lane is as free as ever");
         }
-        let (low, high) = (seen(&server, 0), seen(&server, 1));
+        let (low, high) = (server.seen(0), server.seen(1));
         assert_eq!(
             (low.queue.requests, low.threads.borrowed, high.threads.borrowed),
             (1, 0, 0)
@@ -197,22 +194,19 @@ fn a_low_lane_does_not_take_from_above_its_own() {
 
 #[test]
 fn own_dynamic_threads_come_before_borrowed_ones() {
-    let server = with_lanes(
-        |pool| {
-            pool.lane(priority(LOW), 1)
-                .lane_with(LaneSpec::new(priority(HIGH)).dynamic_threads(1))
-                .allow_borrowing(true)
-                .request_buffering(QUEUE)
-        },
-        SchedulingClass::Other,
-    );
+    let server = with_lanes(|pool| {
+        pool.lane(priority(LOW), 1)
+            .lane_with(LaneSpec::new(priority(HIGH)).dynamic_threads(1))
+            .allow_borrowing(true)
+            .request_buffering(QUEUE)
+    });
     let client = ordinary_client();
     let probe = server.reference_for(&client);
     thread::scope(|scope| {
         for (calls, borrowed) in [(1, 0), (2, 0), (3, 1)] {
             wait_at_gate(scope, &client, &probe, Some(HIGH), calls);
             server.hooks.await_at_gate(calls as usize);
-            let high = seen(&server, 1);
+            let high = server.seen(1);
             assert_eq!((high.threads.borrowed, high.threads.dynamic), (borrowed, 1));
         }
         server.hooks.open_gate();
@@ -222,16 +216,13 @@ fn own_dynamic_threads_come_before_borrowed_ones() {
 /// More lanes than the kernel would let wait for each other, and a helper that is wanted further up.
 #[test]
 fn lanes_borrow_from_all_below_them_however_many() {
-    let server = with_lanes(
-        |pool| {
-            (1..=8)
-                .map(|n| priority(n * 4_000))
-                .fold(pool, |pool, own| pool.lane(own, 1))
-                .allow_borrowing(true)
-                .request_buffering(QUEUE)
-        },
-        SchedulingClass::Other,
-    );
+    let server = with_lanes(|pool| {
+        (1..=8)
+            .map(|n| priority(n * 4_000))
+            .fold(pool, |pool, own| pool.lane(own, 1))
+            .allow_borrowing(true)
+            .request_buffering(QUEUE)
+    });
     let client = ordinary_client();
     let probe = server.reference_for(&client);
     thread::scope(|scope| {
@@ -243,20 +234,14 @@ fn lanes_borrow_from_all_below_them_however_many() {
         server.hooks.open_gate();
     });
     assert_eq!(
-        (
-            seen(&server, 1).threads.borrowed,
-            seen(&server, 7).threads.borrowed
-        ),
+        (server.seen(1).threads.borrowed, server.seen(7).threads.borrowed),
         (1, 5)
     );
 }
 
 #[test]
 fn the_borrowed_thread_runs_at_the_priority_of_the_queue() {
-    let server = with_lanes(
-        |pool| two_lanes(pool).affinity(CpuSet::single(0)),
-        SchedulingClass::Fifo,
-    );
+    let server = with_real_time_lanes(|pool| two_lanes(pool).affinity(CpuSet::single(0)));
     if !realtime_or_skip() {
         return;
     }
@@ -275,7 +260,7 @@ fn the_borrowed_thread_runs_at_the_priority_of_the_queue() {
             assert_eq!(probe.native_priority(), Ok(99));
             assert_eq!(probe.corba_priority(), Ok(HIGH));
         }
-        assert_eq!(seen(&server, 1).threads.borrowed, 30);
+        assert_eq!(server.seen(1).threads.borrowed, 30);
         client.current().set_priority(priority(LOW)).unwrap();
         assert_eq!(probe.native_priority(), Ok(33), "back at its own");
         assert_eq!(scheduling::of(lender).unwrap(), resting);
@@ -288,9 +273,7 @@ fn the_borrowed_thread_runs_at_the_priority_of_the_queue() {
 fn a_thread_that_serves_while_it_waits_is_lent_as_well() {
     let setup = Setup {
         pool: two_lanes,
-        model: Some(punctual::PriorityModel::ClientPropagated {
-            default: priority(LOW),
-        }),
+        model: Some(client_propagated(priority(LOW))),
         wait_strategy: WaitStrategy::Serving,
         ..Setup::default()
     };
@@ -304,12 +287,12 @@ fn a_thread_that_serves_while_it_waits_is_lent_as_well() {
         for (own, lane) in [(HIGH, 1), (LOW, 0), (HIGH, 1)] {
             client.current().set_priority(priority(own)).unwrap();
             for value in 1..20 {
-                let before = seen(&server, lane).requests;
+                let before = server.seen(lane).requests;
                 assert_eq!(probe.twice(value), Ok(2 * value));
-                assert_eq!(seen(&server, lane).requests, before + 1);
+                assert_eq!(server.seen(lane).requests, before + 1);
             }
         }
-        assert_eq!(seen(&server, 1).threads.borrowed, 2 * 19);
+        assert_eq!(server.seen(1).threads.borrowed, 2 * 19);
         held.end();
         server.hooks.open_gate();
     });
@@ -325,9 +308,9 @@ fn three_lanes(pool: ThreadPoolBuilder) -> ThreadPoolBuilder {
 
 #[test]
 fn no_request_is_lost_under_load() {
-    let server = with_lanes(three_lanes, SchedulingClass::Other);
+    let server = with_lanes(three_lanes);
     assert!(stress(&server) > 0);
-    for lane in [0, 1, 2].map(|lane| seen(&server, lane)) {
+    for lane in [0, 1, 2].map(|lane| server.seen(lane)) {
         assert_eq!((lane.queue.accepted, lane.queue.refused), (lane.requests, 0));
     }
 }
@@ -335,10 +318,7 @@ fn no_request_is_lost_under_load() {
 /// Where helpers are preempted by those they help: all threads of the server on one CPU.
 #[test]
 fn nor_is_any_on_one_real_time_cpu() {
-    let server = with_lanes(
-        |pool| three_lanes(pool).affinity(CpuSet::single(0)),
-        SchedulingClass::Fifo,
-    );
+    let server = with_real_time_lanes(|pool| three_lanes(pool).affinity(CpuSet::single(0)));
     if !realtime_or_skip() {
         return;
     }
@@ -349,7 +329,7 @@ fn nor_is_any_on_one_real_time_cpu() {
 /// their clients are notified.
 #[test]
 fn at_the_end_nothing_is_left_undecided() {
-    let server = with_lanes(two_lanes, SchedulingClass::Other);
+    let server = with_lanes(two_lanes);
     let client = ordinary_client();
     let probe = server.reference_for(&client);
     thread::scope(|scope| {
@@ -361,7 +341,7 @@ fn at_the_end_nothing_is_left_undecided() {
             let probe: ProbeRef = probe.with_timeout(Duration::from_secs(15)).unchecked();
             probe.wait_at_gate(3)
         });
-        eventually("it waits", || seen(&server, 1).queue.requests == 1);
+        eventually("it waits", || server.seen(1).queue.requests == 1);
         server.orb.shutdown();
         server.hooks.open_gate();
         own.join().unwrap();
@@ -371,7 +351,7 @@ fn at_the_end_nothing_is_left_undecided() {
     });
     server.orb.shutdown_and_wait().unwrap();
     assert_eq!(server.hooks.values_at_gate(), [1]);
-    let high = seen(&server, 1);
+    let high = server.seen(1);
     assert_eq!(
         (high.threads.present, high.connections.open, high.queue.requests),
         (0, 0, 0)
@@ -434,15 +414,12 @@ fn call_from_all_sides(server: &Server, calls: i32, meanwhile: impl FnOnce()) ->
 /// Each call is either served once, by any thread, or refused.
 #[test]
 fn nothing_that_was_let_in_is_lost_under_overload() {
-    let server = with_lanes(
-        |pool| {
-            two_lanes(pool).request_buffering(QueueLimits {
-                requests: 2,
-                octets: 1 << 16,
-            })
-        },
-        SchedulingClass::Other,
-    );
+    let server = with_lanes(|pool| {
+        two_lanes(pool).request_buffering(QueueLimits {
+            requests: 2,
+            octets: 1 << 16,
+        })
+    });
     const CALLS: i32 = 400;
     let fates = call_from_all_sides(&server, CALLS, || {});
     let full = SystemException::new(Kind::Transient, Minor::REQUEST_QUEUE_FULL, Completion::No);
@@ -458,9 +435,9 @@ fn nothing_that_was_let_in_is_lost_under_overload() {
     served.sort_unstable();
     assert_eq!(at_gate, served, "each once, and nothing else");
     eventually("all are back", || {
-        seen(&server, 0).threads.busy + seen(&server, 1).threads.busy == 0
+        server.seen(0).threads.busy + server.seen(1).threads.busy == 0
     });
-    let (low, high) = (seen(&server, 0), seen(&server, 1));
+    let (low, high) = (server.seen(0), server.seen(1));
     let accepted = low.queue.accepted + high.queue.accepted;
     let refused = low.queue.refused + high.queue.refused;
     assert_eq!(
@@ -476,7 +453,7 @@ fn nothing_that_was_let_in_is_lost_under_overload() {
 #[test]
 fn a_shutdown_in_the_middle_lies_to_nobody() {
     for _ in 0..5 {
-        let server = with_lanes(two_lanes, SchedulingClass::Other);
+        let server = with_lanes(two_lanes);
         let fates = call_from_all_sides(&server, 300, || {
             eventually("some are served", || server.hooks.arrived_at_gate() > 100);
             server.orb.shutdown();
@@ -488,7 +465,7 @@ fn a_shutdown_in_the_middle_lies_to_nobody() {
         assert!(fates.not_handled.iter().all(|value| !at_gate.contains(value)));
         assert_eq!(fates.served.len() + fates.refused.len(), 8 * 300);
         assert!(fates.unknown.len() <= 8, "one for each client at most");
-        for lane in [0, 1].map(|lane| seen(&server, lane)) {
+        for lane in [0, 1].map(|lane| server.seen(lane)) {
             assert_eq!((lane.threads.present, lane.queue.requests), (0, 0));
         }
     }

@@ -19,7 +19,7 @@ use punctual_fixtures::{
     wire::{CLOSE_CONNECTION, COMMON},
 };
 
-use super::{HIGH, LOW, Shape, plain, prefix, priority, threads_of};
+use super::{HIGH, LOW, Shape, prefix, priority, threads_of};
 
 fn descriptors() -> usize {
     fs::read_dir("/proc/self/fd").expect("procfs").count()
@@ -172,7 +172,7 @@ fn callers_never_hang() {
 
 #[test]
 fn nothing_is_left_of_it() {
-    let server = plain(|pool| pool.threads(1));
+    let server = Server::with_pool(|pool| pool.threads(1));
     let client = client();
     let round = |name: &str, shape: Shape| {
         let (pool, poa, probe) = make(&server, name, shape);

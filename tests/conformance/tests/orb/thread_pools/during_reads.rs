@@ -11,13 +11,14 @@ use std::{
 };
 
 use punctual::{
-    Completion, ObjectRef, Orb, SchedulingClass, SystemException, SystemExceptionKind as Kind,
+    Completion, ObjectRef, SystemException, SystemExceptionKind as Kind,
     any::Any,
     dynamic::{DynamicServant, RequestError, Upcall},
     transport::{Layer, Layered, Side, Stream, Tcp, WrappedStream},
 };
 use punctual_fixtures::{
     peer::Peer,
+    real_time::ordinary,
     server::Profile,
     wire::{COMMON, REPLY},
 };
@@ -74,11 +75,9 @@ impl DynamicServant for Pair {
 
 #[test]
 fn another_thread_serves_what_arrives_during_a_read() {
-    let orb = Orb::builder()
+    let orb = ordinary()
         .transport(Layered::new(Tcp, SlowReads))
         .listen("iiop://127.0.0.1:0")
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
         .build()
         .unwrap();
     let pool = orb.threadpool().threads(2).build().unwrap();

@@ -3,28 +3,31 @@
 use std::{thread, time::Duration};
 
 use punctual::ThreadLifetime;
-use punctual_fixtures::{eventually, server::client};
+use punctual_fixtures::{
+    eventually,
+    server::{Server, client},
+};
 
-use super::{Shape, plain, prefix, seen, threads_of, wait_at_gate};
+use super::{Shape, prefix, threads_of, wait_at_gate};
 
 const BURST: Duration = Duration::from_millis(50);
 
 #[test]
 fn threads_are_made_one_at_a_time_up_to_the_bound() {
-    let server = plain(|pool| pool.threads(1).dynamic_threads(2));
+    let server = Server::with_pool(|pool| pool.threads(1).dynamic_threads(2));
     let client = client();
     let probe = server.reference_for(&client);
     let pool = prefix(&server);
     // The first request has left no thread waiting.
     assert_eq!(
-        (seen(&server, 0).threads.present, seen(&server, 0).threads.dynamic),
+        (server.seen(0).threads.present, server.seen(0).threads.dynamic),
         (2, 1)
     );
     thread::scope(|scope| {
         for (calls, threads) in [(1, 2), (2, 3), (3, 3)] {
             wait_at_gate(scope, &client, &probe, None, calls);
             server.hooks.await_at_gate(calls as usize);
-            let now = seen(&server, 0);
+            let now = server.seen(0);
             assert_eq!(
                 (now.threads.present, now.threads.busy),
                 (threads, calls as usize),
@@ -41,7 +44,7 @@ fn threads_are_made_one_at_a_time_up_to_the_bound() {
         assert_eq!(threads_of(&pool), [0, 1, 2].map(|n| format!("{pool}0.{n}")));
         server.hooks.open_gate();
     });
-    let after = seen(&server, 0);
+    let after = server.seen(0);
     assert_eq!(
         (
             after.threads.present,
@@ -55,7 +58,7 @@ fn threads_are_made_one_at_a_time_up_to_the_bound() {
 
 #[test]
 fn without_dynamic_threads_there_are_the_static_ones() {
-    let server = plain(|pool| pool.threads(2));
+    let server = Server::with_pool(|pool| pool.threads(2));
     let client = client();
     let probe = server.reference_for(&client);
     thread::scope(|scope| {
@@ -66,7 +69,7 @@ fn without_dynamic_threads_there_are_the_static_ones() {
         server.hooks.open_gate();
     });
     assert_eq!(
-        (seen(&server, 0).threads.present, seen(&server, 0).threads.dynamic),
+        (server.seen(0).threads.present, server.seen(0).threads.dynamic),
         (2, 0)
     );
 }
@@ -74,20 +77,20 @@ fn without_dynamic_threads_there_are_the_static_ones() {
 /// A limited lifetime: the static thread stays, the dynamic ones end, and are started again when they are
 /// needed.
 fn ends_and_comes_again(pool: Shape) {
-    let server = plain(pool);
+    let server = Server::with_pool(pool);
     let client = client();
     let probe = server.reference_for(&client);
     let prefix = prefix(&server);
     eventually("the dynamic thread has ended", || {
-        seen(&server, 0).threads.present == 1
+        server.seen(0).threads.present == 1
     });
     eventually("and is gone", || threads_of(&prefix).len() == 1);
-    let made = seen(&server, 0).threads.dynamic;
+    let made = server.seen(0).threads.dynamic;
     assert_eq!(probe.twice(1), Ok(2), "the static one serves");
     eventually("another one was needed", || {
-        seen(&server, 0).threads.dynamic == made + 1
+        server.seen(0).threads.dynamic == made + 1
     });
-    eventually("and has ended", || seen(&server, 0).threads.present == 1);
+    eventually("and has ended", || server.seen(0).threads.present == 1);
     thread::scope(|scope| {
         for calls in 1..=3 {
             wait_at_gate(scope, &client, &probe, None, calls);
@@ -95,11 +98,11 @@ fn ends_and_comes_again(pool: Shape) {
         }
         // Long beyond their lives: who serves, and who is the only one that waits, stays.
         thread::sleep(BURST);
-        assert_eq!(seen(&server, 0).threads.busy, 3);
+        assert_eq!(server.seen(0).threads.busy, 3);
         server.hooks.open_gate();
     });
     eventually("all dynamic ones have ended", || {
-        seen(&server, 0).threads.present == 1
+        server.seen(0).threads.present == 1
     });
 }
 

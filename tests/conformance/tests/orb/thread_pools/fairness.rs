@@ -13,11 +13,11 @@ use punctual_fixtures::{
 };
 use punctual_os::{Scheduling, affinity, scheduling};
 
-use super::{Shape, plain};
+use super::Shape;
 
 #[test]
 fn a_flood_waits_its_turn() {
-    let server = plain(|pool| pool.threads(1));
+    let server = Server::with_pool(|pool| pool.threads(1));
     let key = server.key();
     let mut gate = Peer::connect(server.port());
     let (mut flood, mut other) = (Peer::connect(server.port()), Peer::connect(server.port()));

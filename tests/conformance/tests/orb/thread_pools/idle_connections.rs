@@ -9,8 +9,6 @@ use punctual_fixtures::{
     wire::{CLOSE_CONNECTION, COMMON},
 };
 
-use super::seen;
-
 const IDLE: Duration = Duration::from_millis(60);
 
 fn server() -> Server {
@@ -39,7 +37,7 @@ fn who_says_nothing_is_taken_leave_of() {
     eventually("the silent one is closed", || {
         id += 1;
         call(id);
-        seen(&server, 0).connections.idle == 1
+        server.seen(0).connections.idle == 1
     });
     assert!(started.elapsed() >= IDLE, "not before its time");
     assert_eq!(silent.receive().unwrap().message_type, CLOSE_CONNECTION);
@@ -58,7 +56,7 @@ fn a_client_connects_again_and_does_not_notice() {
     let probe = server.reference_for(&client);
     for round in 1..=3 {
         assert_eq!(probe.twice(1), Ok(2));
-        eventually("it is closed", || seen(&server, 0).connections.idle == round);
+        eventually("it is closed", || server.seen(0).connections.idle == round);
     }
-    assert_eq!(seen(&server, 0).requests, 3, "none is handled twice");
+    assert_eq!(server.seen(0).requests, 3, "none is handled twice");
 }

@@ -13,11 +13,13 @@ mod settings;
 
 use std::{fs, thread, time::Duration};
 
-use punctual::{LaneStatistics, Orb, PriorityModel, SchedulingClass, ThreadPoolBuilder};
+use punctual::{Orb, SchedulingClass, ThreadPoolBuilder};
 use punctual_fixtures::{
+    client_propagated,
     conformance::ProbeRef,
     priorities::{HIGH, LOW},
     priority,
+    real_time::ordinary_client,
     server::{Server, Setup},
 };
 
@@ -25,37 +27,18 @@ use punctual_fixtures::{
 type Shape = fn(ThreadPoolBuilder) -> ThreadPoolBuilder;
 
 /// A server whose object runs at the caller's priority.
-fn with_lanes(pool: Shape, class: SchedulingClass) -> Server {
+fn with_lanes(pool: Shape) -> Server {
+    Server::with_propagated_priorities(priority(LOW), pool)
+}
+
+fn with_real_time_lanes(pool: Shape) -> Server {
     let setup = Setup {
         pool,
-        model: Some(PriorityModel::ClientPropagated {
-            default: priority(LOW),
-        }),
-        class,
+        model: Some(client_propagated(priority(LOW))),
+        class: SchedulingClass::Fifo,
         ..Setup::default()
     };
     setup.start()
-}
-
-fn plain(pool: Shape) -> Server {
-    let setup = Setup {
-        pool,
-        ..Setup::default()
-    };
-    setup.start()
-}
-
-/// An ORB whose threads stay in the ordinary class, regardless of the priority of their calls.
-fn ordinary_client() -> Orb {
-    Orb::builder()
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
-        .build()
-        .unwrap()
-}
-
-fn seen(server: &Server, lane: usize) -> LaneStatistics {
-    server.pool.statistics()[lane].1
 }
 
 /// Calls from a thread of its own, each of which keeps a thread of the server until the gate opens.

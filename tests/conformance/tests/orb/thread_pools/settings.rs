@@ -1,6 +1,6 @@
 //! Invalid settings of a pool, and their errors.
 
-use punctual_fixtures::realtime_or_skip;
+use punctual_fixtures::{client_propagated, real_time::ordinary_client, realtime_or_skip};
 use std::{process::Command, time::Duration};
 
 use punctual::{
@@ -9,7 +9,7 @@ use punctual::{
 };
 use punctual_os::{CpuSet, Scheduling, SchedulingClass, TaskId, affinity, scheduling};
 
-use super::{HIGH, LOW, Shape, ordinary_client, priority, with_lanes};
+use super::{HIGH, LOW, Shape, priority, with_real_time_lanes};
 
 #[test]
 fn contradictions_are_named() {
@@ -127,17 +127,14 @@ fn a_thread_that_cannot_be_made_is_internal() {
 
 #[test]
 fn each_lane_has_its_own_class_and_cpus() {
-    let server = with_lanes(
-        |pool| {
-            pool.lane_with(LaneSpec::new(priority(LOW)).scheduling_class(SchedulingClass::RoundRobin))
-                .lane_with(
-                    LaneSpec::new(priority(HIGH))
-                        .affinity(CpuSet::single(0))
-                        .stack_bytes(256 << 10),
-                )
-        },
-        SchedulingClass::Fifo,
-    );
+    let server = with_real_time_lanes(|pool| {
+        pool.lane_with(LaneSpec::new(priority(LOW)).scheduling_class(SchedulingClass::RoundRobin))
+            .lane_with(
+                LaneSpec::new(priority(HIGH))
+                    .affinity(CpuSet::single(0))
+                    .stack_bytes(256 << 10),
+            )
+    });
     let client = ordinary_client();
     let probe = server.reference_for(&client);
     let thread_at = |own: i16| {
@@ -186,9 +183,7 @@ fn a_default_priority_that_nobody_set_is_reported() {
 #[ignore = "started by other tests"]
 fn pools_without_lanes() {
     let orb = ordinary_client();
-    let model = PriorityModel::ClientPropagated {
-        default: priority(HIGH),
-    };
+    let model = client_propagated(priority(HIGH));
     let build = |name: &str, shape: Shape, model: Option<PriorityModel>| {
         let pool = shape(orb.threadpool()).build().unwrap();
         let builder = orb.root_poa().child(name).threadpool(&pool);

@@ -1,7 +1,8 @@
 //! Oneway requests whose clients ask for an acknowledgement of the server: SYNC_WITH_SERVER.
 
-use punctual::{LaneSpec, LaneWait, Priority, PriorityModel, QueueLimits};
+use punctual::{LaneSpec, LaneWait, Priority, QueueLimits};
 use punctual_fixtures::{
+    client_propagated,
     peer::Peer,
     server::{Server, Setup},
     wire::{COMMON, DIALECTS},
@@ -11,9 +12,7 @@ use punctual_fixtures::{
 const WITH_SERVER: u8 = 1;
 
 fn setups() -> [Setup; 3] {
-    let model = Some(PriorityModel::ClientPropagated {
-        default: Priority::MIN,
-    });
+    let model = Some(client_propagated(Priority::MIN));
     [
         Setup::default(),
         Setup {

@@ -18,16 +18,12 @@ use crate::wire::probing::{Answer, assert_answered, exception, works};
 
 /// One thread, and room for three requests.
 fn with_queue_of_three() -> Server {
-    let setup = Setup {
-        pool: |pool| {
-            pool.request_buffering(QueueLimits {
-                requests: 3,
-                octets: 1 << 16,
-            })
-        },
-        ..Setup::default()
-    };
-    setup.start()
+    Server::with_pool(|pool| {
+        pool.request_buffering(QueueLimits {
+            requests: 3,
+            octets: 1 << 16,
+        })
+    })
 }
 
 fn at_gate(dialect: Dialect, server: &Server, id: u32) -> Vec<u8> {
@@ -84,16 +80,12 @@ fn as_many_requests_wait_as_are_allowed_and_start_in_order() {
 
 #[test]
 fn octets_are_limited_as_well() {
-    let setup = Setup {
-        pool: |pool| {
-            pool.request_buffering(QueueLimits {
-                requests: 100,
-                octets: 1000,
-            })
-        },
-        ..Setup::default()
-    };
-    let server = setup.start();
+    let server = Server::with_pool(|pool| {
+        pool.request_buffering(QueueLimits {
+            requests: 100,
+            octets: 1000,
+        })
+    });
     let mut peer = Peer::connect(server.port());
     peer.send(&at_gate(COMMON, &server, 1));
     server.hooks.await_at_gate(1);
@@ -230,16 +222,12 @@ fn fragments_are_put_together_before_they_wait() {
 fn nothing_that_was_let_in_is_lost_under_overload() {
     const PEERS: u32 = 6;
     const REQUESTS: u32 = 400;
-    let setup = Setup {
-        pool: |pool| {
-            pool.threads(3).request_buffering(QueueLimits {
-                requests: 8,
-                octets: 4096,
-            })
-        },
-        ..Setup::default()
-    };
-    let server = setup.start();
+    let server = Server::with_pool(|pool| {
+        pool.threads(3).request_buffering(QueueLimits {
+            requests: 8,
+            octets: 4096,
+        })
+    });
     // So that all of it runs at the gate, which counts, and no thread waits there.
     server.hooks.open_gate();
     let (mut served, mut refused) = (0, 0);
@@ -416,16 +404,12 @@ fn a_flood_does_not_starve_the_thread_that_serves() {
 
 #[test]
 fn dynamic_threads_come_before_requests_wait() {
-    let setup = Setup {
-        pool: |pool| {
-            pool.threads(1).dynamic_threads(2).request_buffering(QueueLimits {
-                requests: 2,
-                octets: 1 << 16,
-            })
-        },
-        ..Setup::default()
-    };
-    let server = setup.start();
+    let server = Server::with_pool(|pool| {
+        pool.threads(1).dynamic_threads(2).request_buffering(QueueLimits {
+            requests: 2,
+            octets: 1 << 16,
+        })
+    });
     let mut peer = Peer::connect(server.port());
     for id in 1..4 {
         peer.send(&at_gate(COMMON, &server, id));

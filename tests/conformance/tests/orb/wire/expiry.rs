@@ -13,7 +13,7 @@ use punctual_fixtures::{
     eventually,
     peer::{Listener, Peer},
     recorder::resolve,
-    server::{Server, Setup, client, of_punctual, reference},
+    server::{Server, client, of_punctual, reference},
     wire::{COMMON, DIALECTS, Dialect},
 };
 
@@ -31,21 +31,17 @@ const SHORT: u64 = 10_000;
 const LONG: u64 = 36_000_000_000;
 
 fn server(rule: ExpiredRequests) -> Server {
-    let setup = Setup {
-        pool: match rule {
-            ExpiredRequests::Serve => |pool| pool.request_buffering(QueueLimits::default()),
-            ExpiredRequests::DropByWaitingTime => |pool| {
-                pool.request_buffering(QueueLimits::default())
-                    .expired_requests(ExpiredRequests::DropByWaitingTime)
-            },
-            ExpiredRequests::DropByClock => |pool| {
-                pool.request_buffering(QueueLimits::default())
-                    .expired_requests(ExpiredRequests::DropByClock)
-            },
+    Server::with_pool(match rule {
+        ExpiredRequests::Serve => |pool| pool.request_buffering(QueueLimits::default()),
+        ExpiredRequests::DropByWaitingTime => |pool| {
+            pool.request_buffering(QueueLimits::default())
+                .expired_requests(ExpiredRequests::DropByWaitingTime)
         },
-        ..Setup::default()
-    };
-    setup.start()
+        ExpiredRequests::DropByClock => |pool| {
+            pool.request_buffering(QueueLimits::default())
+                .expired_requests(ExpiredRequests::DropByClock)
+        },
+    })
 }
 
 /// The context with these policies, each a type and a time.
@@ -194,11 +190,7 @@ fn oneway_requests_are_dropped_in_silence_and_malformed_deadlines_are_none() {
 /// Without a queue nothing is known of how long a request has waited; the clock is.
 #[test]
 fn without_buffering_only_the_clock_counts() {
-    let setup = Setup {
-        pool: |pool| pool.expired_requests(ExpiredRequests::DropByClock),
-        ..Setup::default()
-    };
-    let server = setup.start();
+    let server = Server::with_pool(|pool| pool.expired_requests(ExpiredRequests::DropByClock));
     let mut peer = Peer::connect(server.port());
     for (policies, dropped) in [
         ([(RELATIVE_REQUEST_TIMEOUT, 1)], false),

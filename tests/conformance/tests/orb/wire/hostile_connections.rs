@@ -76,15 +76,11 @@ fn request_numbered(id: u32, key: &[u8]) -> Vec<u8> {
 #[test]
 fn a_peer_that_has_sent_all_still_gets_its_replies() {
     for threads in [1, 2, 3] {
-        let setup = Setup {
-            pool: match threads {
-                1 => |pool| pool,
-                2 => |pool| pool.threads(2),
-                _ => |pool| pool.threads(3),
-            },
-            ..Setup::default()
-        };
-        let server = setup.start();
+        let server = Server::with_pool(match threads {
+            1 => |pool| pool,
+            2 => |pool| pool.threads(2),
+            _ => |pool| pool.threads(3),
+        });
         let key = server.key();
         let mut peer = Peer::connect(server.port());
         peer.send(&COMMON.request(1, &key, "wait_at_gate", |body| body.i32(5)));
@@ -263,11 +259,7 @@ fn fragments_of_several_requests_may_alternate() {
 /// As long as a thread of the lane is idle, no request waits behind another one, of the same peer or not.
 #[test]
 fn every_thread_of_a_lane_takes_its_share() {
-    let setup = Setup {
-        pool: |pool| pool.threads(4),
-        ..Setup::default()
-    };
-    let server = setup.start();
+    let server = Server::with_pool(|pool| pool.threads(4));
     let mut peers = [Peer::connect(server.port()), Peer::connect(server.port())];
     let request = COMMON.request(1, &server.key(), "wait_at_gate", |body| body.i32(1));
     peers.iter_mut().for_each(|peer| peer.send(&request.repeat(2)));
@@ -285,11 +277,7 @@ fn every_thread_of_a_lane_takes_its_share() {
 fn pipelined_requests_are_answered_exactly_once() {
     const PEERS: usize = 4;
     const REQUESTS: u32 = 2000;
-    let setup = Setup {
-        pool: |pool| pool.threads(3),
-        ..Setup::default()
-    };
-    let server = setup.start();
+    let server = Server::with_pool(|pool| pool.threads(3));
     let key = server.key();
     thread::scope(|scope| {
         for _ in 0..PEERS {

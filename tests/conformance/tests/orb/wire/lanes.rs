@@ -1,13 +1,15 @@
 //! Priorities as they arrive: from which lane, accepted or not, and what the serving thread runs at.
 
 use punctual::{
-    Completion, LaneStatistics, Minor, OnExcess, Orb, PriorityModel, SchedulingClass,
-    SystemExceptionKind as Kind,
+    Completion, LaneStatistics, Minor, OnExcess, PriorityModel, SchedulingClass, SystemExceptionKind as Kind,
 };
 use punctual_fixtures::{
+    client_propagated,
     peer::Peer,
     priorities::{HIGH, LOW, MIDDLE},
-    priority, realtime_or_skip,
+    priority,
+    real_time::ordinary,
+    realtime_or_skip,
     server::{Profile, Server, Setup},
     wire::{COMMON, DIALECTS, Dialect, Message, Reader},
 };
@@ -23,18 +25,11 @@ fn propagated(dialect: Dialect, value: i16) -> Vec<(u32, Vec<u8>)> {
 }
 
 fn with_lanes() -> Server {
-    let setup = Setup {
-        model: Some(PriorityModel::ClientPropagated {
-            default: priority(LOW),
-        }),
-        pool: |pool| {
-            pool.lane(priority(MIDDLE), 1)
-                .lane(priority(LOW), 1)
-                .lane(priority(HIGH), 1)
-        },
-        ..Setup::default()
-    };
-    setup.start()
+    Server::with_propagated_priorities(priority(LOW), |pool| {
+        pool.lane(priority(MIDDLE), 1)
+            .lane(priority(LOW), 1)
+            .lane(priority(HIGH), 1)
+    })
 }
 
 /// Port and priority of each endpoint in the reference.
@@ -118,21 +113,14 @@ fn a_request_runs_on_the_lane_it_arrives_on() {
 #[test]
 fn priorities_are_refused_or_clamped() {
     for on_excess in [OnExcess::Refuse, OnExcess::Clamp] {
-        let orb = Orb::builder()
-            .listen("iiop://127.0.0.1:0")
-            .scheduling_class(SchedulingClass::Other)
-            .lock_memory(false)
-            .build()
-            .unwrap();
+        let orb = ordinary().listen("iiop://127.0.0.1:0").build().unwrap();
         let pool = orb
             .threadpool()
             .lane(priority(LOW), 1)
             .lane(priority(MIDDLE), 1)
             .build()
             .unwrap();
-        let model = PriorityModel::ClientPropagated {
-            default: priority(LOW),
-        };
+        let model = client_propagated(priority(LOW));
         let poa = orb.root_poa().child("rt").threadpool(&pool);
         let poa = poa.priority_model(model).on_excess(on_excess).build().unwrap();
         let server = Server::with_poa(orb, pool, poa);
@@ -201,9 +189,7 @@ fn without_lanes_the_reply_echoes_the_context_octet_by_octet() {
 /// A pool without lanes, in SCHED_FIFO: the thread takes on the request's priority and goes back to its own.
 #[test]
 fn without_lanes_the_thread_takes_on_the_priority_of_the_request() {
-    let propagated_model = PriorityModel::ClientPropagated {
-        default: priority(LOW),
-    };
+    let propagated_model = client_propagated(priority(LOW));
     let declared_model = PriorityModel::ServerDeclared(priority(MIDDLE));
     for model in [propagated_model, declared_model] {
         let setup = Setup {

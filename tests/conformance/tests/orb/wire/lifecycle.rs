@@ -36,11 +36,7 @@ fn orbs_of_one_process_call_each_other() {
 
 #[test]
 fn a_deactivated_object_finishes_what_it_is_doing() {
-    let setup = Setup {
-        pool: |pool| pool.threads(2),
-        ..Setup::default()
-    };
-    let server = setup.start();
+    let server = Server::with_pool(|pool| pool.threads(2));
     let client = client();
     let probe = server.reference_for(&client);
     thread::scope(|scope| {
@@ -161,11 +157,7 @@ fn calls_inside_calls_have_a_limit() {
 
 #[test]
 fn shutdown_finishes_calls_and_takes_leave_of_every_client() {
-    let setup = Setup {
-        pool: |pool| pool.threads(2),
-        ..Setup::default()
-    };
-    let server = setup.start();
+    let server = Server::with_pool(|pool| pool.threads(2));
     let (key, port) = (server.key(), server.port());
     let mut idle = [(); 3].map(|()| Peer::connect(port));
     idle.iter_mut().for_each(|peer| works(peer, &key));

@@ -1,6 +1,6 @@
 //! Clients against servers that answer oddly, or not at all.
 
-use std::thread;
+use std::{thread, time::Duration};
 
 use punctual::{
     Completion, Interface, Limits, Minor, Orb, ResolveError, SystemException, SystemExceptionKind as Kind,
@@ -171,9 +171,9 @@ fn odd_answers_become_system_exceptions() {
         (
             "garbage",
             |_, _| b"HTTP/1.1 400 Bad Request".to_vec(),
-            malformed.0,
-            malformed.1,
-            malformed.2,
+            Kind::CommFailure,
+            Minor::PEER_SPEAKS_NO_GIOP,
+            maybe,
         ),
         (
             "a reply of 4 GiB",
@@ -485,6 +485,68 @@ fn who_cannot_be_reached_is_said_why() {
     assert_eq!(
         nowhere,
         SystemException::new(Kind::Transient, Minor::HOST_UNKNOWN, Completion::No)
+    );
+}
+
+#[test]
+fn servers_of_other_protocols_are_named_with_what_they_send() {
+    for (sent, expected) in [
+        (
+            &b"HTTP/1.1 400 Bad Request\r\n"[..],
+            "which sent `HTTP/1.1 400 Bad` in `twice`)",
+        ),
+        (b"\x05\0", "which sent `\\x05\\x00` in `twice`)"),
+    ] {
+        playing(
+            2,
+            |listener| {
+                let mut peer = listener.accept();
+                answer(&mut peer, |_, _| sent.to_vec());
+            },
+            |_, probe| {
+                let error = probe.twice(21).unwrap_err();
+                assert_eq!(error.minor, Minor::PEER_SPEAKS_NO_GIOP);
+                let text = error.to_string();
+                assert!(
+                    text.contains("(at iiop://127.0.0.1:") && text.ends_with(expected),
+                    "{text}"
+                );
+            },
+        );
+    }
+}
+
+#[test]
+fn a_server_that_says_nothing_is_told_from_one_that_is_late() {
+    let silent = "the peer accepted the connection and has sent nothing";
+    playing(
+        2,
+        |listener| {
+            let mut peer = listener.accept();
+            answer(&mut peer, forty_two);
+            peer.receive().expect("the second request");
+            let mut other = listener.accept();
+            assert_eq!(other.receive().expect("the third").request().operation, *b"twice");
+            other.receive().expect("it is cancelled");
+        },
+        |_, probe| {
+            let late = |timeout| {
+                let timeout = Duration::from_millis(timeout);
+                let probe: ProbeRef = probe.with_timeout(timeout).unchecked();
+                probe.twice(21).unwrap_err().to_string()
+            };
+            assert_eq!(probe.twice(21), Ok(42));
+            let second = late(50);
+            assert!(
+                second.contains("in `twice` after 50ms)") && !second.contains(silent),
+                "{second}"
+            );
+            let third = late(60);
+            assert!(
+                third.contains(&format!("in `twice` after 60ms: {silent}")),
+                "{third}"
+            );
+        },
     );
 }
 

@@ -2,11 +2,9 @@
 
 use std::thread;
 
-use punctual::{
-    Completion, LaneSpec, LaneWait, Minor, PriorityModel, QueueLimits, SystemExceptionKind as Kind,
-};
+use punctual::{Completion, LaneSpec, LaneWait, Minor, QueueLimits, SystemExceptionKind as Kind};
 use punctual_fixtures::{
-    eventually,
+    client_propagated, eventually,
     peer::Peer,
     priorities::LOW,
     priority,
@@ -25,9 +23,7 @@ const LIMITS: QueueLimits = QueueLimits {
 
 fn server(buffering: bool) -> Server {
     let setup = Setup {
-        model: Some(PriorityModel::ClientPropagated {
-            default: priority(LOW),
-        }),
+        model: Some(client_propagated(priority(LOW))),
         pool: if buffering {
             |pool| {
                 pool.lane(priority(LOW), 1)
@@ -157,9 +153,7 @@ fn what_finds_no_room_runs_where_it_came() {
 #[test]
 fn a_lane_that_blocks_hands_nothing_on() {
     let setup = Setup {
-        model: Some(PriorityModel::ClientPropagated {
-            default: priority(LOW),
-        }),
+        model: Some(client_propagated(priority(LOW))),
         pool: |pool| {
             pool.lane_with(LaneSpec::new(priority(LOW)).wait(LaneWait::Blocking))
                 .lane(priority(HIGH), 1)

@@ -9,10 +9,12 @@ use punctual::{
 };
 use punctual_cdr::TaggedProfile;
 use punctual_fixtures::{
+    client_propagated,
     conformance::ProbeRef,
     peer::{Listener, Peer},
     priorities::{HIGH, LOW},
     priority,
+    real_time::ordinary_client,
     recorder::resolve,
     server::{Profile, Server, Setup, client, reference},
     wire::{COMMON, Dialect, Reader},
@@ -68,9 +70,7 @@ fn a_plain_reference_says_which_orb_and_which_code_sets() {
 
 #[test]
 fn a_real_time_reference_says_its_endpoints_and_its_priority_model() {
-    let propagated = PriorityModel::ClientPropagated {
-        default: priority(LOW),
-    };
+    let propagated = client_propagated(priority(LOW));
     let declared = PriorityModel::ServerDeclared(priority(HIGH));
     // Model on the wire, lanes, priorities of the endpoints.
     let rows = [
@@ -171,18 +171,10 @@ fn real_time(model: u32, endpoints: &[(u16, i16)], bands: &[(i16, i16)]) -> Vec<
     vec![(TAO_ENDPOINTS, tao), (POLICIES, policies)]
 }
 
-fn ordinary() -> Orb {
-    Orb::builder()
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
-        .build()
-        .unwrap()
-}
-
 #[test]
 fn the_priority_travels_in_context_10_before_the_code_sets() {
     let listener = Listener::open();
-    let orb = ordinary();
+    let orb = ordinary_client();
     let mut components = real_time(0, &[(listener.port, -1)], &[]);
     let code_sets = COMMON.encapsulation(|data| data.u32(0x0501_0001).u32(0).u32(0x0001_0109).u32(0));
     components.insert(0, (CODE_SETS, code_sets));
@@ -276,7 +268,7 @@ fn the_priority_selects_the_endpoint() {
         let places: Vec<_> = listeners.iter().map(|listener| listener.port).collect();
         let places: Vec<_> = places.into_iter().zip(endpoints.iter().copied()).collect();
         let ior = reference([1, 2], places[0].0, b"rt", &real_time(*model, &places, bands));
-        let orb = ordinary();
+        let orb = ordinary_client();
         let probe: ProbeRef = orb.resolve(&ior_to_string(&ior)).unwrap();
         thread::scope(|scope| {
             for (index, listener) in listeners.into_iter().enumerate() {
@@ -382,7 +374,7 @@ fn a_client_reads_the_policies_that_a_reference_exposes() {
     ];
     let declared = PriorityModel::ServerDeclared(high);
     let banded = adapter("declared", declared).priority_bands(bands);
-    let propagated = PriorityModel::ClientPropagated { default: low };
+    let propagated = client_propagated(low);
     let client = client();
     // A server ends its ORB with itself.
     let mut servers = Vec::new();

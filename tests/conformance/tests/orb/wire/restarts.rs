@@ -11,13 +11,13 @@ use std::{
 };
 
 use punctual::{
-    Completion, Interface as _, Limits, Minor, Orb, SchedulingClass, SystemException,
-    SystemExceptionKind as Kind,
+    Completion, Interface as _, Limits, Minor, Orb, SystemException, SystemExceptionKind as Kind,
 };
 use punctual_fixtures::{
     conformance::ProbeRef,
     eventually,
     peer::{Listener, Peer, port_to_tell},
+    real_time::ordinary,
     server::{Server, client, reference},
     wire::{LOCATE_REPLY, LOCATE_REQUEST},
 };
@@ -122,10 +122,8 @@ fn a_question_for_the_place_of_an_object_is_asked_again() {
 
 /// A server that has a pool at this port, and no adapter yet.
 fn with_pool(port: u16, limits: Limits) -> (Orb, Server) {
-    let orb = Orb::builder()
+    let orb = ordinary()
         .listen("iiop://127.0.0.1:0")
-        .scheduling_class(SchedulingClass::Other)
-        .lock_memory(false)
         .limits(limits)
         .build()
         .unwrap();

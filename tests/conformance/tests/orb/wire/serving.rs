@@ -3,13 +3,15 @@
 use std::{process::Command, thread, time::Duration};
 
 use punctual::{
-    Completion, Minor, Orb, PolicyOverrides, Priority, PriorityModel, QueueLimits, SchedulingClass,
+    Completion, Minor, Orb, PolicyOverrides, Priority, QueueLimits, SchedulingClass,
     SystemExceptionKind as Kind, ThreadPoolBuilder, WaitStrategy, ior_to_string,
 };
 use punctual_fixtures::{
+    client_propagated,
     conformance::ProbeRef,
     eventually,
     peer::{Listener, Peer},
+    real_time::ordinary,
     realtime_or_skip,
     server::{Profile, Server, Setup, UNLUCKY, client, of_punctual, reference},
     wire::{COMMON, Octets, Reader},
@@ -63,11 +65,9 @@ fn objects_with_one_thread_each_can_call_each_other_back() {
 fn every_transport_can_be_waited_for() {
     for place in ["iiop://127.0.0.1:0", "uiop://"] {
         let start = || {
-            let orb = Orb::builder()
+            let orb = ordinary()
                 .listen(place)
-                .scheduling_class(SchedulingClass::Other)
                 .wait_strategy(WaitStrategy::Serving)
-                .lock_memory(false)
                 .build()
                 .expect("an ORB");
             let pool = orb.threadpool().build().expect("a pool");
@@ -269,7 +269,7 @@ fn every_callback_is_served_once_when_many_call() {
 fn priorities_are_those_of_the_upcall_that_runs() {
     let declared = Priority::new(21_844).expect("not negative");
     let setup = Setup {
-        model: Some(PriorityModel::ClientPropagated { default: declared }),
+        model: Some(client_propagated(declared)),
         pool: |pool| pool.default_priority(Priority::MAX),
         class: SchedulingClass::Fifo,
         wait_strategy: WaitStrategy::Serving,
@@ -295,11 +295,9 @@ fn priorities_are_those_of_the_upcall_that_runs() {
 
 /// A server whose references do not look like its own, so that calls to itself go over the wire.
 fn stranger_to_itself(strategy: WaitStrategy, pool: Pool) -> (Server, Orb, ProbeRef) {
-    let orb = Orb::builder()
+    let orb = ordinary()
         .listen("iiop://localhost:0")
-        .scheduling_class(SchedulingClass::Other)
         .wait_strategy(strategy)
-        .lock_memory(false)
         .build()
         .expect("an ORB");
     let pool = pool(orb.threadpool()).build().expect("a pool");
@@ -440,7 +438,7 @@ fn one_reference_may_serve_where_the_others_block() {
 fn a_lent_thread_serves_the_lane_that_has_it() {
     let (low, high) = (Priority::MIN, Priority::MAX);
     let setup = Setup {
-        model: Some(PriorityModel::ClientPropagated { default: low }),
+        model: Some(client_propagated(low)),
         pool: |pool| {
             pool.lane(Priority::MIN, 1)
                 .lane(Priority::MAX, 1)

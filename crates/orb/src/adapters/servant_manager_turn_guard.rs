@@ -8,7 +8,7 @@ use std::{
 use crate::{
     adapters::{
         objects::Objects,
-        turn::{NoTurn, Turn},
+        servant_manager_turn::{NoTurn, Turn},
     },
     current,
 };

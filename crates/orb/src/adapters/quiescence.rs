@@ -10,13 +10,13 @@ use punctual_os::{PiCondvar, PiMutex};
 /// Counts how often the last request left a deactivated or watched object, an object ended, or a manager
 /// changed its state, while a thread waits for that.
 #[derive(Default)]
-pub(crate) struct Departures {
+pub(crate) struct Quiescence {
     waiting: AtomicU32,
     count: PiMutex<u64>,
     changed: PiCondvar,
 }
 
-impl Departures {
+impl Quiescence {
     /// Wakes the threads that wait. Without any, this locks nothing: the last request to a deactivated
     /// object ends here.
     pub(crate) fn announce(&self) {
