@@ -51,11 +51,22 @@ pub(crate) struct Values {
     pub(crate) are_there: bool,
     /// One is of another type than the type code describes: it cannot be copied part by part.
     pub(crate) has_unknown: bool,
-    /// A value of an unknown type may refer to one in the same `any` that contains it or precedes it, and to
-    /// none outside: both are copied together, as they are.
-    pub(crate) is_entangled: bool,
+    /// The values farthest away to which those of unknown types may refer.
+    pub(crate) reach: Reach,
     /// The octets are the same in each code set and version of GIOP, what is not known included.
     pub(crate) has_no_text: bool,
+}
+
+/// Place of the values to which those of unknown types may refer, in ascending order.
+#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum Reach {
+    /// Inside of each value, behind its tag: it is copied alone.
+    #[default]
+    Itself,
+    /// In the same `any`: both are copied together, as they are.
+    Any,
+    /// In the message, before the `any`: a copy of it no longer shows to which.
+    Message,
 }
 
 /// Copies the value at the decoder's position, to another byte order, alignment or code set.
@@ -103,8 +114,6 @@ struct Walk {
     values: Vec<(usize, Option<usize>)>,
     /// Headers of values of known types that were copied as they are, ascending: others have the same ids.
     headers: Vec<CopiedOctets>,
-    /// Least position to which something in a value of an unknown type may refer.
-    refers_to: Option<usize>,
     /// Values of unknown types, ascending.
     unknown: Vec<CopiedOctets>,
     may_truncate: bool,
@@ -137,7 +146,6 @@ impl Walk {
             depth: 0,
             values: Vec::new(),
             headers: Vec::new(),
-            refers_to: None,
             unknown: Vec::new(),
             may_truncate: true,
             passed: Passed::default(),
@@ -310,8 +318,10 @@ impl Walk {
         let ids: Vec<_> = ids.collect();
         to.value(None, &ids, header.is_chunked, |to, copy| {
             self.values[index].1 = Some(copy);
-            self.note_header(&header, from.position(), copy, to);
             let is_truncated = left_out > 0;
+            if !is_truncated {
+                self.note_header(&header, from.position(), copy, to);
+            }
             from.value_state(&header, is_truncated, |from| {
                 self.state(code, from, &mut Some(to))
             })
@@ -328,12 +338,13 @@ impl Walk {
         }
     }
 
-    /// Notes where the copy of a header is that ends here and there. If both are equally long, the same ids
-    /// are in the same places.
+    /// Notes where the copy of a header with the same ids is that ends here and there. If both are equally
+    /// long, and no URLs are left out, the ids are in the same places.
     fn note_header(&mut self, header: &ValueHeader<'_>, end: usize, copy: usize, to: &Encoder<'_>) {
         let size_of_chunk = if to.is_in_chunk() { 4 } else { 0 };
         let octets = header.position..end.next_multiple_of(4);
         if header.refers_to >= self.start
+            && !header.has_codebase()
             && octets.len() + size_of_chunk == to.position().next_multiple_of(4) - copy
         {
             self.headers.push(CopiedOctets {
@@ -364,11 +375,14 @@ impl Walk {
         // Where it ends is known to the ORB only that has received it.
         self.passed.refers_outside |= !header.is_chunked;
         let value = from.unknown_value(header, factory)?;
-        if let Some(least) = value.refers_to() {
-            self.refers_to = Some(self.refers_to.map_or(least, |other| other.min(least)));
-            self.passed.values.is_entangled = self.refers_to >= Some(self.start);
-        }
+        let values = &mut self.passed.values;
+        values.reach = values.reach.max(match value.refers_to() {
+            None => Reach::Itself,
+            Some(least) if least >= self.start => Reach::Any,
+            Some(_) => Reach::Message,
+        });
         let copied = match to {
+            Some(_) if values.reach == Reach::Message => None,
             Some(to) => {
                 let has_no_text = self.passed.values.has_no_text;
                 to.unknown_value(&value, &|position| self.copy_at(position), has_no_text)?

@@ -240,7 +240,7 @@ impl<'a> Decode<'a> for AnyView<'a> {
 
 impl Encode for AnyView<'_> {
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
-        if self.passed.values.is_entangled && self.encode_as_it_is(encoder)? {
+        if self.passed.values.reach == walk::Reach::Any && self.encode_as_it_is(encoder)? {
             return Ok(());
         }
         self.type_code.encode(encoder)?;
@@ -263,7 +263,7 @@ impl AnyView<'_> {
         let same_place =
             same_place && is_whole && !encoder.has_fixed_wide_form() && self.is_accepted(encoder)?;
         if same_place && self.has_form(encoder.endian(), encoder.char_set()) {
-            return encoder.octets(self.octets);
+            return self.append_octets(encoder);
         }
         let mut value = self.place.decoder();
         walk::copy_known(&self.type_code, values, false, &mut value, encoder)
@@ -294,8 +294,15 @@ impl AnyView<'_> {
             return Ok(false);
         }
         code.encode(encoder)?;
-        encoder.octets(self.octets)?;
+        self.append_octets(encoder)?;
         Ok(true)
+    }
+
+    fn append_octets(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        if self.passed.values.are_there {
+            encoder.note_values();
+        }
+        encoder.octets(self.octets)
     }
 
     /// Returns whether the peer accepts its wide text, if it has any.

@@ -9,7 +9,7 @@ pub(crate) struct Search {
     pub(crate) own: BTreeSet<usize>,
     /// Addresses of other values that have been seen.
     pub(crate) seen: BTreeSet<usize>,
-    /// Repository ids of the other values around the present place.
-    pub(crate) around: Vec<&'static str>,
+    /// Addresses and repository ids of the other values around the present place.
+    pub(crate) around: Vec<(usize, &'static str)>,
     pub(crate) found: Option<&'static str>,
 }

@@ -64,6 +64,14 @@ impl Encoder<'_> {
         self.values.is_some()
     }
 
+    /// Notes that octets contain values, for [`Self::has_values`] of what an `any` contains.
+    #[doc(hidden)]
+    pub fn note_values(&mut self) {
+        if self.is_for_any {
+            self.sent();
+        }
+    }
+
     /// Returns whether a chunk of a value's state is being appended.
     #[doc(hidden)]
     pub fn is_in_chunk(&self) -> bool {

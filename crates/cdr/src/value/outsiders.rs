@@ -7,7 +7,7 @@ use super::{
     circle::{Slot, slot_inside},
     object::ValueObject,
 };
-use crate::{CdrError, CdrErrorKind, Encoder, Endian, encoder::Search};
+use crate::{CdrError, CdrErrorKind, CharSet, Encoder, Endian, encoder::Search};
 
 /// Returns the repository id of a value that is reached from these values, refers to one of these slots, and
 /// is no part of their graph.
@@ -18,17 +18,26 @@ pub(super) fn outsider(values: &[Arc<dyn ValueObject>], slots: &[Arc<Slot>]) -> 
     };
     let mut octets = Vec::new();
     for value in values {
-        octets.clear();
-        let mut encoder = Encoder::new(&mut octets, Endian::NATIVE).searching(search);
-        // What cannot be encoded cannot be searched, or sent.
-        let _ = value.encode_state(&mut encoder);
-        search = encoder.searched()?;
-        if search.found.is_some() {
-            break;
+        for char_set in CharSet::ALL {
+            octets.clear();
+            let encoder = Encoder::new(&mut octets, Endian::NATIVE).with_char_set(char_set);
+            let mut encoder = encoder.searching(search);
+            let ended = value.encode_state(&mut encoder);
+            search = encoder.searched()?;
+            // The rest of what an error has ended may be reached in another way.
+            for (address, _) in search.around.drain(..) {
+                search.seen.remove(&address);
+            }
+            if search.found.is_some() {
+                return search.found;
+            }
+            // What can be encoded in no code set cannot be searched, or sent.
+            if !matches!(ended, Err(error) if error.kind == CdrErrorKind::TextNotInCodeSet) {
+                break;
+            }
         }
-        search.around.clear();
     }
-    search.found
+    None
 }
 
 /// Looks at a reference in a state.
@@ -40,15 +49,16 @@ pub(super) fn look_at(object: &Arc<dyn ValueObject>, encoder: &mut Encoder<'_>) 
     if object.link().is_some() {
         let is_own = slot_inside(object).is_some_and(|slot| search.own.contains(&Arc::as_ptr(slot).addr()));
         if is_own && search.found.is_none() {
-            search.found = search.around.last().copied();
+            search.found = search.around.last().map(|(_, id)| *id);
         }
         return Ok(());
     }
     if search.around.len() >= usize::from(Encoder::MAX_NESTING_LIMIT) {
         return Err(too_deep);
     }
-    if search.seen.insert(Arc::as_ptr(object).addr()) {
-        search.around.push(object.ids()[0]);
+    let address = Arc::as_ptr(object).addr();
+    if search.seen.insert(address) {
+        search.around.push((address, object.ids()[0]));
         object.encode_state(encoder)?;
         encoder.search().map(|search| search.around.pop());
     }

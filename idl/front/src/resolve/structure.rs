@@ -31,7 +31,7 @@ impl Resolver<'_> {
                 .flat_map(|member| this.members(member))
                 .collect::<Vec<_>>()
         });
-        let mut members = base.map_or(Vec::new(), |base| self.inherited(base));
+        let mut members = base.map_or(Vec::new(), |base| self.members_of(base).to_vec());
         let inherited = members.len();
         self.append_own(&mut members, own, base);
         if let DefinitionKind::Struct(structure) = self.kind_mut(id) {
@@ -102,10 +102,6 @@ impl Resolver<'_> {
             DefinitionKind::Struct(structure) => &structure.members,
             _ => &[],
         }
-    }
-
-    fn inherited(&self, base: DefinitionId) -> Vec<Member> {
-        self.members_of(base).to_vec()
     }
 
     /// Appends a struct's own members, whose names differ from those that it inherits by more than case.

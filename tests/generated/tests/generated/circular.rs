@@ -258,6 +258,82 @@ fn a_registered_value_in_an_any_does_not_refer_to_the_value_around_it() {
     assert_eq!(received(true).unwrap_err().kind, CdrErrorKind::ValueReleased);
 }
 
+/// A copy of an `any` has no message around it: what may refer there is truncated, as in the `any` that is
+/// lent, and never refers to something else.
+#[test]
+fn a_derived_value_that_refers_out_of_its_any_is_truncated() {
+    for endian in [Endian::Little, Endian::Big] {
+        let mut first = 0;
+        let mut octets = message(endian, 0, |encoder| {
+            encoder.value(None, &[], false, |encoder, position| {
+                first = position;
+                ("first", 0_u32, 0_u32).encode(encoder)
+            })
+        });
+        let begin = octets.len();
+        let encoder = Encoder::resume(&mut octets, endian).with_char_set(CharSet::Utf8);
+        let mut encoder = encoder.for_any();
+        Part::type_code().encode(&mut encoder).unwrap();
+        let ids = [Engine::REPOSITORY_ID, Part::REPOSITORY_ID];
+        let state = |encoder: &mut Encoder<'_>, _| {
+            ("engine", 0_u32, 0_u32, 55.5_f64).encode(encoder)?;
+            encoder.value_at(first)
+        };
+        encoder.value(None, &ids, true, state).unwrap();
+        let arena = Arena::new();
+        let decoder = Decoder::new(&octets, endian).with_char_set(CharSet::Utf8);
+        let lent = AnyView::decode(&mut decoder.with_arena(&arena).at(begin)).unwrap();
+        for offset in [0, 4, 160] {
+            let again = message(endian, offset, |encoder| lent.to_owned().encode(encoder));
+            assert_eq!(again, message(endian, offset, |encoder| lent.encode(encoder)));
+            let decoder = Decoder::new(&again, endian).with_char_set(CharSet::Utf8);
+            let received = Any::decode(&mut decoder.at(offset)).unwrap();
+            let part = received.get::<Option<Shared<Part>>>().unwrap().unwrap();
+            assert_eq!(part.state().unwrap().name, "engine");
+            assert!(part.narrow::<Engine>().is_none(), "truncated");
+        }
+    }
+}
+
+/// Its values have chunks there, as all values in it.
+#[test]
+fn a_value_in_nested_anys_has_chunks_in_a_state() {
+    // It has the same alignment there.
+    let held = Any::new(&vec![Any::new(&Some(cart())).unwrap()]).unwrap();
+    for (offset, name) in [(0, "box"), (4, "box"), (0, "toolbox"), (4, "toolbox")] {
+        let octets = message(Endian::NATIVE, offset, |encoder| {
+            encoder.value(None, &[Toolbox::REPOSITORY_ID], true, |encoder, _| {
+                (name, 0_u32, 0_u32).encode(encoder)?;
+                held.encode(encoder)
+            })
+        });
+        let arena = Arena::new();
+        let decoder = Decoder::new(&octets, Endian::NATIVE).with_char_set(CharSet::Utf8);
+        let toolbox = Option::<Shared<Toolbox>>::decode(&mut decoder.with_arena(&arena).at(offset));
+        let content = toolbox.unwrap().unwrap().state().unwrap().content.clone();
+        let wheel = content.get::<Vec<Any>>().unwrap()[0].get::<Option<Shared<Part>>>();
+        let cart = wheel.unwrap().unwrap().state().unwrap().whole.clone().unwrap();
+        assert_eq!(cart.state().unwrap().name, "cart");
+    }
+}
+
+/// Text that ISO-8859-1 does not have ends the search as little as a `char` that UTF-8 does not have.
+#[test]
+#[should_panic = "a value of IDL:circular/Part:1.0 refers into the graph"]
+fn values_outside_of_a_graph_are_found_behind_any_text() {
+    let mut graph = ValueGraph::default();
+    let whole = graph.reserve::<Part>();
+    let to_whole = whole.shared();
+    let part = |name: &str, whole, parts| Part {
+        name: String::from(name),
+        whole,
+        parts,
+    };
+    let outside = Shared::new(part("車輪", Some(to_whole.clone()), Vec::new()));
+    graph.set(whole, part("車", None, vec![Some(outside)]));
+    graph.close(&to_whole);
+}
+
 /// The tree of values without Rust types has no references.
 #[test]
 fn circles_have_no_tree() {
