@@ -31,21 +31,16 @@ pub fn check(metadata: &Metadata) -> Result<(), String> {
     explained(metadata, &mut findings)?;
     let files = command::output("git", &["ls-files", "-z"])?;
     let mut seen = 0;
-    let mut style = style::Style::default();
     for name in files.split('\0').filter(|name| !name.is_empty()) {
         // A file that is deleted and not committed yet is still listed.
         let Ok(bytes) = fs::read(root().join(name)) else {
             continue;
         };
         seen += 1;
-        style.file(name, &String::from_utf8_lossy(&bytes));
-        findings.extend(
-            files::tracked_file(name, &bytes)
-                .into_iter()
-                .map(|finding| format!("{name}: {finding}")),
-        );
+        let text = String::from_utf8_lossy(&bytes);
+        let found = style::findings(name, &text).chain(files::tracked_file(name, &bytes));
+        findings.extend(found.map(|finding| format!("{name}: {finding}")));
     }
-    findings.extend(style.findings());
     if findings.is_empty() {
         println!("{seen} files and {} packages checked", metadata.packages.len());
         Ok(())

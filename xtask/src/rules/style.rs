@@ -1,50 +1,19 @@
 //! Rules for text: line length, the opening comment of each file, citations that readers can follow.
 
-use std::collections::BTreeMap;
-
-/// A rule with the folders that do not follow it yet. Such a list only shrinks.
-struct Rule {
-    check: fn(name: &str, text: &str) -> Option<String>,
-    not_yet: &'static [&'static str],
-}
+/// Returns what is wrong with the text of a file, whose name is its path from the root.
+type Rule = fn(name: &str, text: &str) -> Option<String>;
 
 const RULES: &[Rule] = &[
-    Rule {
-        check: long_line,
-        not_yet: &[],
-    },
-    Rule {
-        check: opening,
-        not_yet: &[],
-    },
-    Rule {
-        check: super::size::long_function,
-        not_yet: &[],
-    },
-    Rule {
-        check: super::fields::wide_struct,
-        not_yet: &[],
-    },
-    Rule {
-        check: number_of_paper,
-        not_yet: &[],
-    },
-    Rule {
-        check: number_of_issue,
-        not_yet: &[],
-    },
-    Rule {
-        check: super::prose::joined_rows,
-        not_yet: &[],
-    },
-    Rule {
-        check: super::prose::fragment,
-        not_yet: &[],
-    },
-    Rule {
-        check: super::prose::unknown_paper,
-        not_yet: &[],
-    },
+    long_line,
+    opening,
+    conflict_marker,
+    super::size::long_function,
+    super::fields::wide_struct,
+    number_of_paper,
+    number_of_issue,
+    super::prose::joined_rows,
+    super::prose::fragment,
+    super::prose::unknown_paper,
 ];
 
 /// The longest line, in columns.
@@ -52,59 +21,9 @@ const MOST_COLUMNS: usize = 110;
 /// The greatest length of the comment that opens a file, in lines.
 const MOST_OPENING_LINES: usize = 5;
 
-/// Collects findings of all files, since a folder is removed from a list when it has no finding left.
-#[derive(Default)]
-pub struct Style {
-    findings: Vec<String>,
-    /// Rule and folder, with the number of findings.
-    not_yet: BTreeMap<(usize, &'static str), usize>,
-}
-
-impl Style {
-    /// Checks one file; `name` is its path from the root.
-    pub fn file(&mut self, name: &str, text: &str) {
-        for (index, rule) in RULES.iter().enumerate() {
-            let Some(finding) = (rule.check)(name, text) else {
-                continue;
-            };
-            match rule.not_yet.iter().find(|listed| **listed == folder(name)) {
-                Some(listed) => *self.not_yet.entry((index, listed)).or_default() += 1,
-                None => self.findings.push(format!("{name}: {finding}")),
-            }
-        }
-    }
-
-    /// All findings, with the entries of the lists that can be removed.
-    pub fn findings(mut self) -> Vec<String> {
-        for (index, rule) in RULES.iter().enumerate() {
-            let clean = rule
-                .not_yet
-                .iter()
-                .filter(|folder| !self.not_yet.contains_key(&(index, **folder)));
-            self.findings.extend(clean.map(|folder| {
-                format!("{folder} follows rule {index} of xtask/src/rules/style.rs; remove it from `not_yet`")
-            }));
-        }
-        let left: usize = self.not_yet.values().sum();
-        if left > 0 {
-            println!("{left} findings in folders that do not follow a rule of style yet");
-        }
-        self.findings
-    }
-}
-
-/// The folder that a list names: a package, a folder at the top, or `.`.
-fn folder(name: &str) -> &str {
-    const GROUPS: &[&str] = &[
-        "crates", "examples", "idl", "qualify", "services", "tests", "tools",
-    ];
-    let Some((first, rest)) = name.split_once('/') else {
-        return ".";
-    };
-    match rest.split_once('/') {
-        Some((second, _)) if GROUPS.contains(&first) => &name[..first.len() + 1 + second.len()],
-        _ => first,
-    }
+/// Checks one file; `name` is its path from the root.
+pub fn findings<'a>(name: &'a str, text: &'a str) -> impl Iterator<Item = String> + use<'a> {
+    RULES.iter().filter_map(move |rule| rule(name, text))
 }
 
 /// Text that is not written by hand: other programs' output that tests compare with.
@@ -162,6 +81,20 @@ fn opening(name: &str, text: &str) -> Option<String> {
             "opens with {lines} lines of `//!`, at most {MOST_OPENING_LINES}; move text to the items"
         )),
     }
+}
+
+/// Lines that a merge writes around two versions of a text.
+fn conflict_marker(_: &str, text: &str) -> Option<String> {
+    let is_marker = |line: &str| {
+        ["<<<<<<< ", "||||||| ", ">>>>>>> "]
+            .iter()
+            .any(|mark| line.starts_with(mark))
+    };
+    let line = text.lines().position(is_marker)?;
+    Some(format!(
+        "line {}: a merge has left a conflict; keep one version",
+        line + 1
+    ))
 }
 
 /// Papers are cited as in docs/papers.md: author and year.
@@ -230,6 +163,17 @@ mod tests {
     }
 
     #[test]
+    fn conflicts_that_a_merge_has_left_are_found() {
+        for mark in ["<", "|", ">"] {
+            let text = format!("# Title\n{} main\n", mark.repeat(7));
+            assert!(conflict_marker("a.md", &text).is_some(), "{text}");
+        }
+        for text in ["Title\n=======\n", "x <<<<<<< main\n", "<<<<<<<<\n"] {
+            assert_eq!(conflict_marker("a.md", text), None, "{text}");
+        }
+    }
+
+    #[test]
     fn numbers_of_papers_and_issues_are_found() {
         let paper = ["as in [S", "2] section 2"].concat();
         assert!(number_of_paper("a.md", &paper).is_some());
@@ -241,13 +185,5 @@ mod tests {
             assert!(number_of_issue("a.rs", &text).is_some(), "{text}");
         }
         assert_eq!(number_of_issue("a.rs", "an issue of 4 lanes; tissue 5"), None);
-    }
-
-    #[test]
-    fn folders_are_packages_or_stand_at_the_top() {
-        assert_eq!(folder("crates/orb/src/lib.rs"), "crates/orb");
-        assert_eq!(folder("crates/clippy.toml"), "crates");
-        assert_eq!(folder("docs/simulation/model.toml"), "docs");
-        assert_eq!(folder("README.md"), ".");
     }
 }

@@ -63,7 +63,8 @@ impl Endpoint {
     /// none.
     ///
     /// ```
-    /// use punctual_orb::{Endpoint, Orb};
+    /// # use punctual_orb as punctual;
+    /// use punctual::{Endpoint, Orb};
     ///
     /// let stated = Endpoint::new("localhost:2809").stated_at("radar.toml:3");
     /// let error = Orb::builder().listen(stated).build().err().expect("it has no scheme");

@@ -136,7 +136,7 @@ pub fn operation(idl: &Specification, of: DefinitionId, name: &str) -> Option<Re
     }
     let found = named("_set_").filter(|attribute| !attribute.item.readonly)?;
     let set = || {
-        let value = [("value", type_code(idl, &found.item.ty)?)];
+        let value = [(&*found.item.name, type_code(idl, &found.item.ty)?)];
         let raises = definitions(idl, &found.item.set_raises)?;
         Ok(Operation {
             raises,

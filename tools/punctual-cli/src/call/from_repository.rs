@@ -59,7 +59,7 @@ pub fn operation(interface: &InterfaceDescription, name: &str) -> Option<Operati
         });
     }
     let attribute = attribute("_set_").filter(|attribute| !attribute.is_readonly)?;
-    let value = [("value", attribute.of.clone())];
+    let value = [(&*attribute.name, attribute.of.clone())];
     Some(Operation {
         raises: attribute.set_raises.clone(),
         ..Operation::simple(name, TypeCode::basic(Kind::Void), &value)

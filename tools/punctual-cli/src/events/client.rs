@@ -6,7 +6,7 @@ use std::{
 };
 
 use punctual::{
-    Interface, Orb, Priority, ResolveError, SchedulingClass, SystemException, SystemExceptionKind,
+    Interface, ObjectRef, Orb, Priority, ResolveError, SchedulingClass, SystemException, SystemExceptionKind,
 };
 use punctual_events::{EventError, RemoteChannel, rtec::rtec_event_channel_admin::EventChannelRef, wire};
 
@@ -30,7 +30,10 @@ pub fn orb(listen: Option<&str>) -> Result<Orb, Failed> {
 
 /// Resolves a channel; it has not been called yet.
 pub fn channel(orb: &Orb, address: &str) -> Result<RemoteChannel, Failed> {
-    resolve::<EventChannelRef>(orb, address).map(RemoteChannel::new)
+    let object = orb
+        .resolve_object(address)
+        .map_err(|error| refused(address, error))?;
+    narrowed::<EventChannelRef>(&object, address).map(RemoteChannel::new)
 }
 
 /// The object with the counters of the channel that `serve` started at this address.
@@ -65,28 +68,37 @@ fn without_counters(address: &str) -> Failed {
     ))
 }
 
-/// The channel at this address, for calls of this priority.
+/// The channel at this address, for calls of this priority. Default: the priority that its adapter gives to
+/// requests without one.
 pub fn channel_at(orb: &Orb, address: &str, priority: Option<Priority>) -> Result<RemoteChannel, Failed> {
     if let Some(priority) = priority {
         orb.current().set_priority(priority)?;
     }
-    let channel: EventChannelRef = resolve(orb, address)?;
-    if priority.is_none() {
-        default_priority::apply(orb, channel.as_object())?;
-    }
-    if priority.is_some() && channel.as_object().exposed_policies().priority_model.is_none() {
-        eprintln!(
+    let object = orb
+        .resolve_object(address)
+        .map_err(|error| refused(address, error))?;
+    match priority {
+        None => default_priority::apply(orb, &object)?,
+        Some(_) if object.exposed_policies().priority_model.is_none() => eprintln!(
             "note: --priority has no effect: the channel {address} is served by an adapter without \
              `priority_model`"
-        );
+        ),
+        Some(_) => {}
     }
-    Ok(RemoteChannel::new(channel))
+    narrowed::<EventChannelRef>(&object, address).map(RemoteChannel::new)
 }
 
-fn resolve<R: Interface>(orb: &Orb, address: &str) -> Result<R, Failed> {
-    orb.resolve(address).map_err(|error| refused(address, error))
+fn narrowed<R: Interface>(object: &ObjectRef, address: &str) -> Result<R, Failed> {
+    match object.narrow() {
+        Ok(Some(narrowed)) => Ok(narrowed),
+        Ok(None) => Err(Failed::Refused(format!(
+            "`{address}` is the address of an object that is not an event channel: it does not support {}; the \
+             address of a channel is the first line of the output of `punctual events serve`",
+            R::REPOSITORY_ID
+        ))),
+        Err(exception) => Err(unreachable(address, &exception.into())),
+    }
 }
-
 fn refused(address: &str, error: ResolveError) -> Failed {
     match error {
         ResolveError::Call { exception, .. } => unreachable(address, &exception.into()),
@@ -96,7 +108,7 @@ fn refused(address: &str, error: ResolveError) -> Failed {
 
 /// Explains why a channel cannot be used: it does not answer, or has refused something.
 pub fn unreachable(address: &str, problem: &EventError) -> Failed {
-    Failed::Refused(match problem {
+    Failed::Unreachable(match problem {
         EventError::Call(exception) if exception.kind == SystemExceptionKind::ObjectNotExist => format!(
             "a server answers at {address}, but has no channel of this name: {exception}; the address is the \
              first line of the output of `punctual events serve`"

@@ -45,8 +45,8 @@ that long.
 Datagrams have the header of TAO's gateways. Lost datagrams are not repeated, and every host that can send \
 datagrams to the address can push events: use trusted networks only.
 
-Exit code: 0 ended by Ctrl-C, SIGTERM or --for; 2 a channel could not be reached at the beginning, or \
-refused the gateway.";
+Exit code: 0 ended by Ctrl-C, SIGTERM or --for; 2 the command line is wrong, or an address is no channel's; \
+3 a channel could not be reached at the beginning, or refused the gateway.";
 
 /// Settings of `events gateway`.
 #[derive(Args, Debug)]

@@ -65,7 +65,11 @@ pub fn run(command: &Events) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failed) => {
             complain(&failed);
-            ExitCode::from(if matches!(failed, Failed::Ended(_)) { 1 } else { 2 })
+            ExitCode::from(match failed {
+                Failed::Ended(_) => 1,
+                Failed::Refused(_) => 2,
+                Failed::Unreachable(_) => 3,
+            })
         }
     }
 }
@@ -75,6 +79,8 @@ pub fn run(command: &Events) -> ExitCode {
 enum Failed {
     /// It could not begin.
     Refused(String),
+    /// The channel cannot be reached, or has refused this client.
+    Unreachable(String),
     /// The channel answered before, but no longer does; or the requested events did not arrive.
     Ended(String),
 }
@@ -94,7 +100,7 @@ impl Failed {
 
 impl fmt::Display for Failed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Refused(text) | Self::Ended(text)) = self;
+        let (Self::Refused(text) | Self::Unreachable(text) | Self::Ended(text)) = self;
         f.write_str(text)
     }
 }

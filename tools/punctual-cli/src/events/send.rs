@@ -30,7 +30,8 @@ Types below 16 are reserved. Without --text, --hex or --file the payload is empt
 the channel's limit (1 MiB unless it states another) is refused there; `punctual events top` counts it.
 
 Exit code: 0 the channel received everything, or Ctrl-C; 1 the channel refused events, or ended meanwhile; 2 \
-no channel was found there, or the payload could not be read.";
+the command line is wrong: the address, which is no channel's, or the payload; 3 the channel cannot be \
+reached, or refuses this supplier.";
 
 /// Settings of `events send`.
 #[derive(Args, Debug)]

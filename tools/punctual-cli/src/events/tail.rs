@@ -38,7 +38,9 @@ created_us, received_us and sent_us (since 1970), payload in hexadecimal digits,
 null, and the kind of the `any` or null.
 
 Exit code: 0 --count events arrived, --for without --count ended, or Ctrl-C; 1 the channel ended, \
-disconnected this consumer, or fewer than --count events arrived within --for; 2 no channel was found there.";
+disconnected this consumer, or fewer than --count events arrived within --for; 2 the \
+command line is wrong: the address, which is no channel's, or the payload; 3 the channel cannot be reached, \
+or refuses this consumer.";
 
 /// Settings of `events tail`.
 #[derive(Args, Debug)]

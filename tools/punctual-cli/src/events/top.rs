@@ -49,7 +49,8 @@ gateway`) or export its events.
 
 Keys: q, Esc or Ctrl-C quits, + and - change the interval.
 
-Exit code: 0 shown; 1 the channel ended meanwhile; 2 no channel of `punctual events serve` was found there.";
+Exit code: 0 shown; 1 the channel ended meanwhile; 2 the \
+address is no channel's, or its program does not publish its counters; 3 the channel cannot be reached.";
 
 /// Settings of `events top`.
 #[derive(Args, Debug)]

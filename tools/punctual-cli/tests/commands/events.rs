@@ -10,9 +10,9 @@ use std::{
     process::{Child, ChildStdout, Command, Stdio},
 };
 
-use punctual::Orb;
+use punctual::{Orb, Priority};
 use punctual_events::EventChannel;
-use punctual_fixtures::{Folder, programs::interruptible};
+use punctual_fixtures::{Folder, client_propagated, programs::interruptible};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -208,6 +208,35 @@ fn channels_of_other_programs_are_explained() {
     runs.join().unwrap();
 }
 
+/// The object has lanes, none of them for priority 0: the interface is queried at the adapter's priority.
+#[test]
+fn an_object_that_is_no_channel_is_named_as_such() {
+    let orb = Orb::builder().listen("iiop://127.0.0.1").build().unwrap();
+    let pool = orb.threadpool().lane(Priority::MAX, 1).build().unwrap();
+    let model = client_propagated(Priority::MAX);
+    let poa = orb
+        .root_poa()
+        .child("other")
+        .threadpool(&pool)
+        .priority_model(model);
+    let poa = poa.build().unwrap();
+    let channel = EventChannel::builder().build().unwrap();
+    let other = channel.serve_inspection(&poa).unwrap();
+    let address = orb.publish("Other", &other).unwrap();
+    let runs = orb.clone();
+    let runs = std::thread::spawn(move || runs.run());
+    for command in [&["tail", &address][..], &["send", &address, "--type", "16"]] {
+        let refused = run([&["events"], command].concat());
+        assert_eq!(refused.code, 2, "{}", refused.complained);
+        let complained = refused.complained.replace('\n', " ");
+        let expected =
+            "is not an event channel: it does not support IDL:RtecEventChannelAdmin/EventChannel:1.0";
+        assert!(complained.contains(expected), "{complained}");
+    }
+    orb.shutdown();
+    runs.join().unwrap();
+}
+
 #[test]
 fn clients_end_with_1_when_the_channel_does() {
     let channel = Channel::start(&[]);
@@ -395,7 +424,7 @@ fn a_killed_consumer_is_removed_and_the_others_get_everything() {
 }
 
 #[test]
-fn without_a_channel_or_with_wrong_settings_clients_end_with_2() {
+fn without_a_channel_clients_end_with_3_and_with_wrong_settings_with_2() {
     // Port 1 is reserved, and no process listens there.
     const NOBODY: &str = "corbaloc::127.0.0.1:1/Events";
     for arguments in [
@@ -404,7 +433,7 @@ fn without_a_channel_or_with_wrong_settings_clients_end_with_2() {
         &["top", NOBODY, "--once"],
     ] {
         let ended = run([&["events"], arguments].concat());
-        assert_eq!(ended.code, 2, "{arguments:?}");
+        assert_eq!(ended.code, 3, "{arguments:?}");
         assert!(ended.complained.contains("events serve"), "{}", ended.complained);
     }
     for wrong in [
@@ -443,7 +472,7 @@ fn without_a_channel_or_with_wrong_settings_clients_end_with_2() {
         (&below, "does not serve this priority"),
     ] {
         let ended = run(arguments.iter().copied());
-        assert_eq!(ended.code, 2, "{arguments:?}");
+        assert_eq!(ended.code, 3, "{arguments:?}");
         assert!(ended.complained.contains(said), "{}", ended.complained);
         assert!(
             !ended.complained.contains("is `punctual events serve` running"),

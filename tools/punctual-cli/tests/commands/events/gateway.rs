@@ -200,15 +200,15 @@ fn events_travel_between_channels_as_datagrams() {
 }
 
 #[test]
-fn a_gateway_without_a_channel_ends_with_2() {
+fn a_gateway_without_a_channel_ends_with_3_and_one_with_wrong_settings_with_2() {
     let channel = Channel::start(&[]);
-    for arguments in [
-        ["corbaloc::127.0.0.1:1/Events", &channel.address],
-        [&channel.address, "corbaloc::127.0.0.1:1/Events"],
-        ["nonsense", &channel.address],
+    for (arguments, code) in [
+        (["corbaloc::127.0.0.1:1/Events", &channel.address], 3),
+        ([&channel.address, "corbaloc::127.0.0.1:1/Events"], 3),
+        (["nonsense", &channel.address], 2),
     ] {
         let refused = run([&["events", "gateway"], &arguments[..]].concat());
-        assert_eq!(refused.code, 2, "{arguments:?}");
+        assert_eq!(refused.code, code, "{arguments:?}");
     }
     for wrong in [
         &[&*channel.address][..],
