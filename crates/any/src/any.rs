@@ -8,7 +8,7 @@ use core::fmt;
 
 use punctual_cdr::{CdrError, CdrErrorKind, CharSet, Decode, Decoder, Encode, Encoder, Endian};
 
-use self::view::Found;
+use self::view::{ALIGNMENT, Found};
 pub use self::{
     value::{DynValue, Value},
     view::AnyView,
@@ -55,14 +55,13 @@ impl Any {
         let id = is_exception
             .then(|| type_code.view().id().map(String::from))
             .transpose()?;
-        let mut any = Self::default();
+        let mut any = Self::of_type(type_code);
         let encode = |encoder: &mut Encoder<'_>| {
             // As in a reply: which exception it is precedes its members.
             id.as_ref().map_or(Ok(()), |id| id.encode(encoder))?;
             value.encode(encoder)
         };
         any.encode_with(&CharSet::ALL, encode)?;
-        any.type_code = type_code;
         any.examine_values(encode)?;
         Ok(any)
     }
@@ -72,15 +71,13 @@ impl Any {
     /// # Errors
     /// The value does not have the form that the type code describes.
     pub fn with_type_code(type_code: TypeCode, value: &impl Encode) -> Result<Self, AnyError> {
-        let mut any = Self::default();
+        let mut any = Self::of_type(type_code);
         any.encode_with(&CharSet::ALL, |encoder| value.encode(encoder))?;
         let mut decoder = any.decoder();
-        let read = walk::skip(&type_code.view(), &mut decoder);
-        match read {
+        match walk::skip(&any.type_code.view(), &mut decoder) {
             Ok(passed) if decoder.remaining() == 0 => any.values = passed.values,
-            _ => return Err(AnyError::NotOfType(type_code.kind()?)),
+            _ => return Err(AnyError::NotOfType(any.type_code.kind()?)),
         }
-        any.type_code = type_code;
         Ok(any)
     }
 
@@ -99,16 +96,24 @@ impl Any {
     /// # Ok::<(), punctual_any::AnyError>(())
     /// ```
     pub fn from_value(type_code: TypeCode, value: &Value) -> Result<Self, AnyError> {
-        let mut any = Self::default();
+        let mut any = Self::of_type(type_code.clone());
         let code = type_code.view();
         let encode = |encoder: &mut Encoder<'_>| match value.encode(&code, encoder) {
             Err(AnyError::Malformed(error)) => Err(error),
             ended => Ok(ended),
         };
         any.encode_with(&CharSet::ALL, encode)??;
-        any.type_code = type_code.clone();
         any.examine_values(encode)?;
         Ok(any)
+    }
+
+    /// An empty one for a value of this type, which begins where the type code ends in messages.
+    fn of_type(type_code: TypeCode) -> Self {
+        Self {
+            start: (type_code.octets().len() % ALIGNMENT) as u8,
+            type_code,
+            ..Self::default()
+        }
     }
 
     /// Returns the type of the value.
@@ -156,10 +161,7 @@ impl Any {
         let start = decoder.position();
         let found = Found::of_type(of.view(), decoder)?;
         decoder.reserve(decoder.position() - start)?;
-        let mut any = Self {
-            type_code: of.clone(),
-            ..Self::default()
-        };
+        let mut any = Self::of_type(of.clone());
         found.copy_to(&mut any)?;
         Ok(any)
     }
@@ -174,7 +176,7 @@ impl Any {
         let mut members = decoder.clone();
         let passed = walk::skip_members(&of.view(), &mut members)?;
         decoder.reserve(members.position() - start)?;
-        let mut any = Self::default();
+        let mut any = Self::of_type(of.clone());
         let end = any.encode_with(&[decoder.char_set()], |encoder| {
             let mut members = decoder.clone();
             of.view().id()?.encode(encoder)?;
@@ -183,7 +185,6 @@ impl Any {
         })?;
         *decoder = end;
         any.values = passed.values;
-        any.type_code = of.clone();
         Ok(any)
     }
 
@@ -191,7 +192,7 @@ impl Any {
     pub fn view(&self) -> AnyView<'_> {
         AnyView {
             type_code: self.type_code.view(),
-            place: self.decoder().at(self.start.into()).place(),
+            place: self.decoder().place(),
             octets: &self.octets[self.start.into()..],
             passed: walk::Passed {
                 values: self.values,
@@ -229,11 +230,12 @@ impl Any {
         others: &[CharSet],
         mut encode: impl FnMut(&mut Encoder<'_>) -> Result<T, CdrError>,
     ) -> Result<T, CdrError> {
-        (self.start, self.endian) = (0, Endian::NATIVE);
+        self.endian = Endian::NATIVE;
         let mut others = others.iter();
         self.char_set = CharSet::Utf8;
         loop {
             self.octets.clear();
+            self.octets.resize(self.start.into(), 0);
             let mut encoder = self.encoder();
             let ended = encode(&mut encoder);
             let are_there = encoder.has_values();
@@ -264,16 +266,17 @@ impl Any {
         if self.values.has_unknown {
             // The most different form: a message of GIOP 1.1, in a code set of one octet for each character.
             let mut octets = Vec::from(*b"GIOP\x01\x01\0\0\0\0\0\0\0\0\0\0");
-            let start = octets.len();
+            let begin = octets.len();
+            octets.resize(begin + usize::from(self.start), 0);
             let encoder = Encoder::resume(&mut octets, self.endian).with_char_set(CharSet::Latin1);
             let encoded = encode(&mut encoder.for_any());
-            self.values.has_no_text = encoded.is_ok() && octets[start..] == self.octets;
+            self.values.has_no_text = encoded.is_ok() && octets[begin..] == self.octets;
         }
         Ok(())
     }
 
     fn encoder(&mut self) -> Encoder<'_> {
-        let encoder = Encoder::new(&mut self.octets, self.endian).with_char_set(self.char_set);
+        let encoder = Encoder::resume(&mut self.octets, self.endian).with_char_set(self.char_set);
         // The limit of nesting is that of the messages in which it travels.
         let encoder = encoder.with_nesting_limit(Decoder::MAX_NESTING_LIMIT);
         encoder.for_any().without_header()
@@ -282,7 +285,7 @@ impl Any {
     fn decoder(&self) -> Decoder<'_> {
         let decoder = Decoder::new(&self.octets, self.endian).with_char_set(self.char_set);
         let decoder = decoder.with_nesting_limit(Decoder::MAX_NESTING_LIMIT);
-        decoder.without_header()
+        decoder.without_header().at(self.start.into())
     }
 }
 

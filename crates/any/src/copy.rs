@@ -1,6 +1,6 @@
 //! Copies of type codes: whole ones, parts of others, and compact ones.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{borrow::Cow, format, string::String, vec::Vec};
 
 use punctual_cdr::{CdrError, CdrErrorKind, Decode};
 
@@ -19,7 +19,7 @@ impl TypeCodeView<'_> {
     /// complex.
     pub fn to_owned(&self) -> Result<TypeCode, CdrError> {
         let Some(octets) = self.whole() else {
-            return Rebuild::new(false, self).type_code(self);
+            return Rebuild::new(Names::Kept, self).type_code(self);
         };
         if octets.len() > 8 || self.kind()?.parameters() == Parameters::Encapsulation {
             let mut copy = Writer::new(self.kind()?).octets;
@@ -28,7 +28,7 @@ impl TypeCodeView<'_> {
             copy.extend(parameters);
             return Ok(TypeCode::closed(copy));
         }
-        Rebuild::new(false, self).type_code(self)
+        Rebuild::new(Names::Kept, self).type_code(self)
     }
 
     /// Returns a copy without the names of types and members: what differs in two compact type codes makes
@@ -37,13 +37,19 @@ impl TypeCodeView<'_> {
     /// # Errors
     /// Like [`Self::to_owned`].
     pub fn compact(&self) -> Result<TypeCode, CdrError> {
-        Rebuild::new(true, self).type_code(self)
+        Rebuild::new(Names::Removed, self).type_code(self)
+    }
+
+    /// Returns a copy that is four octets longer or shorter, if a type in it has a name: the outermost one
+    /// gets four underscores, or loses them. It is equivalent, and what follows it is aligned differently.
+    pub(crate) fn shifted(&self) -> Result<TypeCode, CdrError> {
+        Rebuild::new(Names::Shifted, self).type_code(self)
     }
 }
 
 /// A copy part by part, for a type code that may refer to enclosing ones.
 struct Rebuild {
-    compact: bool,
+    names: Names,
     /// Places and ids of the types around the one that is being copied, to which it may refer.
     enclosing: Vec<((usize, usize), String)>,
     depth: u16,
@@ -52,10 +58,22 @@ struct Rebuild {
     left: usize,
 }
 
+/// Treatment of the names in a type code.
+#[derive(PartialEq)]
+enum Names {
+    Kept,
+    Removed,
+    /// The next one is by four octets longer or shorter.
+    Shifted,
+}
+
+/// Added to a name, it moves by four octets what follows.
+const LONGER: &str = "____";
+
 impl Rebuild {
-    fn new(compact: bool, code: &TypeCodeView<'_>) -> Self {
+    fn new(names: Names, code: &TypeCodeView<'_>) -> Self {
         Self {
-            compact,
+            names,
             enclosing: Vec::new(),
             depth: 0,
             left: 10_000 + code.size() / NAME_OCTETS_PER_STEP,
@@ -111,9 +129,13 @@ impl Rebuild {
         let mut writer = match kind {
             Kind::Sequence | Kind::Array => Writer::encapsulated(kind),
             _ => {
-                let (id, name) = (code.id()?, code.name()?);
+                let (id, name) = (code.id()?, self.name(code.name()?, code)?);
                 self.count(id.len() / NAME_OCTETS_PER_STEP, code)?;
-                Writer::named(kind, id, self.name(name, code)?)
+                let name = self.shift(name);
+                if kind == Kind::Union {
+                    return self.union(id, &name, code);
+                }
+                Writer::named(kind, id, &name)
             }
         };
         match kind {
@@ -139,7 +161,6 @@ impl Rebuild {
                     writer.text(self.name(name?, code)?);
                 }
             }
-            Kind::Union => return self.union(id, code),
             Kind::Value | Kind::Event => self.value(&mut writer, code)?,
             // An id and a name.
             _ => {}
@@ -147,7 +168,7 @@ impl Rebuild {
         Ok(writer.finish(id))
     }
 
-    fn union(&mut self, id: &str, code: &TypeCodeView<'_>) -> Result<TypeCode, CdrError> {
+    fn union(&mut self, id: &str, name: &str, code: &TypeCodeView<'_>) -> Result<TypeCode, CdrError> {
         let mut union = code.union()?;
         let discriminator = self.type_code(&union.discriminator)?;
         let mut members = Vec::new();
@@ -155,7 +176,6 @@ impl Rebuild {
             let (label, name, of) = union.next()?;
             members.push((label, self.name(name, code)?, self.type_code(&of)?));
         }
-        let name = self.name(code.name()?, code)?;
         Ok(TypeCode::union(id, name, discriminator, union.default, members))
     }
 
@@ -175,8 +195,22 @@ impl Rebuild {
     }
 
     fn name<'n>(&mut self, name: &'n str, code: &TypeCodeView<'_>) -> Result<&'n str, CdrError> {
-        let name = if self.compact { "" } else { name };
+        let name = if self.names == Names::Removed { "" } else { name };
         self.count(name.len() / NAME_OCTETS_PER_STEP, code)?;
         Ok(name)
+    }
+
+    /// The name of a type, which is by four octets longer or shorter if that is still to be done. A name
+    /// begins with a letter: JacORB examines that.
+    fn shift<'n>(&mut self, name: &'n str) -> Cow<'n, str> {
+        if self.names != Names::Shifted {
+            return name.into();
+        }
+        self.names = Names::Kept;
+        match name.strip_suffix(LONGER) {
+            Some(shorter) if !shorter.is_empty() => shorter.into(),
+            _ if name.is_empty() => "T___".into(),
+            _ => format!("{name}{LONGER}").into(),
+        }
     }
 }

@@ -51,8 +51,22 @@ pub(crate) struct Values {
     pub(crate) are_there: bool,
     /// One is of another type than the type code describes: it cannot be copied part by part.
     pub(crate) has_unknown: bool,
+    /// The values farthest away to which those of unknown types may refer.
+    pub(crate) reach: Reach,
     /// The octets are the same in each code set and version of GIOP, what is not known included.
     pub(crate) has_no_text: bool,
+}
+
+/// Place of the values to which those of unknown types may refer, in ascending order.
+#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum Reach {
+    /// Inside of each value, behind its tag: it is copied alone.
+    #[default]
+    Itself,
+    /// In the same `any`: both are copied together, as they are.
+    Any,
+    /// In the message, before the `any`: a copy of it no longer shows to which.
+    Message,
 }
 
 /// Copies the value at the decoder's position, to another byte order, alignment or code set.
@@ -96,8 +110,10 @@ struct Walk {
     /// Position of the value.
     start: usize,
     depth: u16,
-    /// Positions of values of value types, ascending, and those of their copies.
-    values: Vec<(usize, usize)>,
+    /// Positions of values of value types, ascending, and those of their copies once they have begun.
+    values: Vec<(usize, Option<usize>)>,
+    /// Headers of values of known types that were copied as they are, ascending: others have the same ids.
+    headers: Vec<CopiedOctets>,
     /// Values of unknown types, ascending.
     unknown: Vec<CopiedOctets>,
     may_truncate: bool,
@@ -129,6 +145,7 @@ impl Walk {
             start: from.position(),
             depth: 0,
             values: Vec::new(),
+            headers: Vec::new(),
             unknown: Vec::new(),
             may_truncate: true,
             passed: Passed::default(),
@@ -265,7 +282,8 @@ impl Walk {
             }
         }
         let index = self.values.len();
-        self.values.push((header.position, 0));
+        let no_copy = to.is_none().then_some(header.position);
+        self.values.push((header.position, no_copy));
         self.passed.refers_outside |= header.refers_to < self.start;
         let described = match code {
             Some(code) if code.kind()? == Kind::ValueBox || !code.value()?.is_custom => Some(code),
@@ -299,8 +317,11 @@ impl Walk {
             .filter_map(|id| str::from_utf8(id).ok());
         let ids: Vec<_> = ids.collect();
         to.value(None, &ids, header.is_chunked, |to, copy| {
-            self.values[index].1 = copy;
+            self.values[index].1 = Some(copy);
             let is_truncated = left_out > 0;
+            if !is_truncated {
+                self.note_header(&header, from.position(), copy, to);
+            }
             from.value_state(&header, is_truncated, |from| {
                 self.state(code, from, &mut Some(to))
             })
@@ -310,9 +331,27 @@ impl Walk {
     /// The position of the copy of an earlier value.
     fn copy_at(&self, position: usize) -> Option<usize> {
         match self.values.binary_search_by_key(&position, |(at, _)| *at) {
-            Ok(index) => Some(self.values[index].1),
-            // In a state that was copied as it is.
-            Err(_) => CopiedOctets::find(&self.unknown, position),
+            Ok(index) => self.values[index].1,
+            // In what was copied as it is.
+            Err(_) => CopiedOctets::find(&self.unknown, position)
+                .or_else(|| CopiedOctets::find(&self.headers, position)),
+        }
+    }
+
+    /// Notes where the copy of a header with the same ids is that ends here and there. If both are equally
+    /// long, and no URLs are left out, the ids are in the same places.
+    fn note_header(&mut self, header: &ValueHeader<'_>, end: usize, copy: usize, to: &Encoder<'_>) {
+        let size_of_chunk = if to.is_in_chunk() { 4 } else { 0 };
+        let octets = header.position..end.next_multiple_of(4);
+        if header.refers_to >= self.start
+            && !header.has_codebase()
+            && octets.len() + size_of_chunk == to.position().next_multiple_of(4) - copy
+        {
+            self.headers.push(CopiedOctets {
+                tag: copy,
+                octets,
+                begin: copy,
+            });
         }
     }
 
@@ -336,12 +375,22 @@ impl Walk {
         // Where it ends is known to the ORB only that has received it.
         self.passed.refers_outside |= !header.is_chunked;
         let value = from.unknown_value(header, factory)?;
+        let values = &mut self.passed.values;
+        values.reach = values.reach.max(match value.refers_to() {
+            None => Reach::Itself,
+            Some(least) if least >= self.start => Reach::Any,
+            Some(_) => Reach::Message,
+        });
         let copied = match to {
-            Some(to) => to.unknown_value(&value, &self.unknown, self.passed.values.has_no_text)?,
+            Some(_) if values.reach == Reach::Message => None,
+            Some(to) => {
+                let has_no_text = self.passed.values.has_no_text;
+                to.unknown_value(&value, &|position| self.copy_at(position), has_no_text)?
+            }
             None => Some(value.in_place()),
         };
         let copied = copied.ok_or(unsupported)?;
-        self.values[index].1 = copied[0].tag;
+        self.values[index].1 = Some(copied[0].tag);
         self.unknown.extend(copied);
         Ok(())
     }
@@ -359,7 +408,7 @@ impl Walk {
             from.value_state(header, false, factory.decode)
         })?;
         to.value(Some(Arc::clone(&object) as _), object.ids(), true, |to, copy| {
-            self.values[index].1 = copy;
+            self.values[index].1 = Some(copy);
             object.encode_state(to)
         })
     }

@@ -1,10 +1,12 @@
 //! Encoding of values.
 
+mod search;
 mod unknown_values;
 mod values;
 
 use alloc::{boxed::Box, vec::Vec};
 
+pub(crate) use self::search::Search;
 use self::values::EncodedValues;
 use crate::{CdrError, CdrErrorKind, CharSet, CodeSets, Endian};
 

@@ -8,6 +8,7 @@ pub(crate) mod circle;
 mod copied_octets;
 mod graph;
 mod object;
+mod outsiders;
 mod shared;
 mod state;
 pub(crate) mod tags;

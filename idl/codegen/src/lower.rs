@@ -189,7 +189,7 @@ impl Lowering<'_> {
             }),
             DefinitionKind::Struct(item) => {
                 inner = self.inner(definition, &names, &item.nested);
-                Item::Struct(self.structure(definition, "struct", &item.members))
+                Item::Struct(self.inheriting(definition, item))
             }
             DefinitionKind::Exception(item) => {
                 inner = self.inner(definition, &names, &item.nested);
@@ -246,6 +246,19 @@ impl Lowering<'_> {
         attributes::of(&definition.scoped_name.to_string(), &self.settings.attributes)
     }
 
+    /// A struct, with what conversions need to know about its base.
+    fn inheriting(&self, definition: &hir::Definition, item: &hir::Struct) -> Struct {
+        let base = item.base.map(|base| &self.specification[base]);
+        let base = base.and_then(|base| match &base.kind {
+            DefinitionKind::Struct(item) => Some(self.structure(base, "struct", &item.members)),
+            _ => None,
+        });
+        Struct {
+            base: base.map(Box::new),
+            ..self.structure(definition, "struct", &item.members)
+        }
+    }
+
     fn structure(&self, definition: &hir::Definition, construct: &str, members: &[hir::Member]) -> Struct {
         let mut scope = Scope::default();
         let members = members
@@ -258,6 +271,7 @@ impl Lowering<'_> {
             docs: docs(definition, construct),
             attributes: self.attributes(definition),
             id: self.types[&definition.id],
+            base: None,
             parts: self.model.parts_of(None, &types),
             members,
         }

@@ -256,6 +256,8 @@ pub struct Struct {
     /// Attributes that the user adds.
     pub attributes: TokenStream,
     pub id: TypeId,
+    /// The struct whose members are the first of these, in the same order.
+    pub base: Option<Box<Struct>>,
     pub members: Vec<Member>,
     /// The members of each part, if they are in parts.
     pub parts: Vec<Range<usize>>,

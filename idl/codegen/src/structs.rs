@@ -16,8 +16,9 @@ use crate::{
 /// A struct with its implementations; one with local objects inside is never encoded.
 pub fn generate(place: &Place<'_>, item: &Struct) -> TokenStream {
     let definition = definition(place, item);
+    let to_base = item.base.as_ref().map(|base| to_base(place, item, base));
     if place.model.is_local(&Type::Named(item.id)) {
-        return definition;
+        return quote!(#definition #to_base);
     }
     let encode = encode(place, item);
     let decode = decode(place, item);
@@ -27,7 +28,36 @@ pub fn generate(place: &Place<'_>, item: &Struct) -> TokenStream {
         .has_lent_form(&Type::Named(item.id))
         .then(|| view(place, item));
     let type_code = type_codes::of_struct(place, item);
-    quote!(#definition #encode #decode #reset #type_code #view)
+    quote!(#definition #to_base #encode #decode #reset #type_code #view)
+}
+
+/// The conversion to the base: a copy of the members that both have.
+fn to_base(place: &Place<'_>, item: &Struct, base: &Struct) -> TokenStream {
+    let (name, of_base) = (name(place, item), place.owned(&Type::Named(base.id)));
+    let members = base.members.iter().zip(&item.members).map(|(member, own)| {
+        let (name, own_name) = (identifier(&member.name), identifier(&own.name));
+        let copy = match (member.boxed, own.boxed) {
+            (false, true) => quote!((*derived.#own_name).clone()),
+            (true, false) => quote!(::std::boxed::Box::new(derived.#own_name.clone())),
+            _ => quote!(derived.#own_name.clone()),
+        };
+        (name, copy)
+    });
+    let body = if base.parts.is_empty() {
+        let members = members.map(|(name, copy)| quote!(#name: #copy,));
+        quote!(Self { #(#members)* })
+    } else {
+        let members = members.map(|(name, copy)| quote!(base.#name = #copy;));
+        quote!(let mut base = Self::default(); #(#members)* base)
+    };
+    quote! {
+        /// The members of the base.
+        impl ::core::convert::From<&#name> for #of_base {
+            fn from(derived: &#name) -> Self {
+                #body
+            }
+        }
+    }
 }
 
 fn held(item: &Struct) -> Held<'_> {

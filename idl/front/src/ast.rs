@@ -274,6 +274,7 @@ pub(crate) enum TypeKind {
 #[derive(Debug, Clone)]
 pub(crate) struct Struct {
     pub name: Ident,
+    pub base: Option<Name>,
     pub members: Vec<Member>,
     pub end: usize,
 }

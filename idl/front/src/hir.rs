@@ -235,8 +235,12 @@ pub struct Attribute {
 #[derive(Debug, Clone, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Struct {
-    /// Members in source order.
+    /// The struct from which it inherits (clause 7.4.13).
+    pub base: Option<DefinitionId>,
+    /// Members in source order, those of the base first: on the wire, they precede the others.
     pub members: Vec<Member>,
+    /// Number of the members that are those of the base.
+    pub inherited: usize,
     /// Types that are defined inside a member declaration.
     pub nested: Vec<DefinitionId>,
     /// Declared forward and never defined, which is an error: never true in a valid specification.

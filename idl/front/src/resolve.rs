@@ -16,11 +16,12 @@ mod lookup;
 mod orb_types;
 mod repository_id;
 mod scope;
+mod structure;
 mod types;
 mod union;
 mod value;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use crate::Limits;
 use crate::ast;
@@ -32,7 +33,7 @@ use crate::hir::{
     Type,
 };
 use crate::token::Event;
-use extent::Extent;
+use extent::Extents;
 use repository_id::Identity;
 use scope::{Entity, Scope, ScopeId};
 
@@ -51,7 +52,7 @@ pub(crate) fn resolve<'a>(
         scope_of: Vec::new(),
         complete: Vec::new(),
         without_incomplete_parts: HashSet::new(),
-        extents: HashMap::new(),
+        extents: Extents::default(),
         listed_twice: HashSet::new(),
         identities: Vec::new(),
         events,
@@ -81,8 +82,7 @@ struct Resolver<'a> {
     complete: Vec<bool>,
     /// Types whose elements and members are known to be complete.
     without_incomplete_parts: HashSet<DefinitionId>,
-    /// Extents of complete typedefs, structs and unions.
-    extents: HashMap<DefinitionId, Extent>,
+    extents: Extents,
     /// Containers that list a forward declaration and its definition; `None`: the global scope.
     listed_twice: HashSet<Option<DefinitionId>>,
     /// Parts of each definition's repository id.

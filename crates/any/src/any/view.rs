@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use alloc::{string::ToString, vec::Vec};
+use alloc::{string::ToString, vec, vec::Vec};
 use punctual_cdr::{
     CdrError, CharSet, Decode, DecodeContext, Decoder, Encode, Encoder, Endian, Place, Text, WideCharSet,
 };
@@ -174,16 +174,15 @@ impl<'c, 'a> Found<'c, 'a> {
             any.type_code = self.type_code.to_owned()?;
         }
         (any.endian, any.char_set) = self.form_of_copies();
+        let start = self.value.position() % ALIGNMENT;
+        any.start = start as u8;
         any.octets.clear();
+        any.octets.resize(start, 0);
         any.values = self.passed.values;
         if has_form(&self.value, self.octets, self.passed, any.endian, any.char_set) {
-            let start = self.value.position() % ALIGNMENT;
-            any.start = start as u8;
-            any.octets.resize(start, 0);
             any.octets.extend_from_slice(self.octets);
             return Ok(());
         }
-        any.start = 0;
         walk::copy(&self.type_code, &mut self.value.clone(), &mut any.encoder())
     }
 }
@@ -202,7 +201,8 @@ impl<'a> Found<'a, 'a> {
             self.copy_to(&mut any)?;
             self.octets = decoder.lend_copy(&any.octets)?;
             let value = self.value.beginning_with(self.octets, any.endian);
-            self.value = value.with_char_set(any.char_set);
+            self.value = value.with_char_set(any.char_set).at(any.start.into());
+            self.octets = &self.octets[any.start.into()..];
             self.passed.refers_outside = false;
         }
         Ok(AnyView {
@@ -240,6 +240,9 @@ impl<'a> Decode<'a> for AnyView<'a> {
 
 impl Encode for AnyView<'_> {
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        if self.passed.values.reach == walk::Reach::Any && self.encode_as_it_is(encoder)? {
+            return Ok(());
+        }
         self.type_code.encode(encoder)?;
         self.encode_value(encoder)
     }
@@ -260,10 +263,46 @@ impl AnyView<'_> {
         let same_place =
             same_place && is_whole && !encoder.has_fixed_wide_form() && self.is_accepted(encoder)?;
         if same_place && self.has_form(encoder.endian(), encoder.char_set()) {
-            return encoder.octets(self.octets);
+            return self.append_octets(encoder);
         }
         let mut value = self.place.decoder();
         walk::copy_known(&self.type_code, values, false, &mut value, encoder)
+    }
+
+    /// Encodes type code and value, which contains one of an unknown type that may refer to others around it:
+    /// only as a whole it remains what it is, at its alignment, for which a type code of another length makes
+    /// room. Returns `false` if its octets would mean something else.
+    fn encode_as_it_is(&self, encoder: &mut Encoder<'_>) -> Result<bool, CdrError> {
+        let value = self.place.decoder();
+        let same_text = value.char_set() == encoder.char_set()
+            && !encoder.has_fixed_wide_form()
+            && self.is_accepted(encoder)?;
+        let is_whole = !value.is_fragmented() && !self.passed.refers_outside && !encoder.is_in_chunk();
+        let same_text = same_text || self.passed.values.has_no_text;
+        if !same_text || !is_whole || value.endian() != encoder.endian() {
+            return Ok(false);
+        }
+        encoder.align(4)?;
+        let begin = encoder.position();
+        let mut code = self.type_code.to_owned()?;
+        let fits =
+            |code: &TypeCode| (begin + code.octets().len()) % ALIGNMENT == value.position() % ALIGNMENT;
+        if !fits(&code) {
+            code = self.type_code.shifted()?;
+        }
+        if !fits(&code) {
+            return Ok(false);
+        }
+        code.encode(encoder)?;
+        self.append_octets(encoder)?;
+        Ok(true)
+    }
+
+    fn append_octets(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        if self.passed.values.are_there {
+            encoder.note_values();
+        }
+        encoder.octets(self.octets)
     }
 
     /// Returns whether the peer accepts its wide text, if it has any.
@@ -300,17 +339,25 @@ impl PartialEq for AnyView<'_> {
             true => (decoder.endian(), decoder.char_set()),
             false => (Endian::NATIVE, CharSet::Utf8),
         };
+        // What refers to values around it can be copied to a place of its alignment only.
+        let [start, others] = [self, other].map(|any| any.place.decoder().position() % ALIGNMENT);
+        let start = if start == others { start } else { 0 };
+        let octets = |any| canonical(any, form, start);
         self.type_code.equivalent(&other.type_code)
-            && (matches!((canonical(self, form), canonical(other, form)), (Ok(one), Ok(two)) if one == two)
+            && (matches!((octets(self), octets(other)), (Ok(one), Ok(two)) if one == two)
                 // Equivalent type codes inside may have different octets.
                 || matches!((self.value(), other.value()), (Ok(one), Ok(two)) if one == two))
     }
 }
 
-/// The octets at the beginning of a message of this form.
-fn canonical(any: &AnyView<'_>, (endian, char_set): (Endian, CharSet)) -> Result<Vec<u8>, CdrError> {
-    let mut octets = Vec::new();
-    let encoder = Encoder::new(&mut octets, endian).with_char_set(char_set);
+/// The octets in a message of this form, in which so many others precede them.
+fn canonical(
+    any: &AnyView<'_>,
+    (endian, char_set): (Endian, CharSet),
+    start: usize,
+) -> Result<Vec<u8>, CdrError> {
+    let mut octets = vec![0; start];
+    let encoder = Encoder::resume(&mut octets, endian).with_char_set(char_set);
     let mut encoder = encoder.without_header();
     let values = any.passed.values;
     walk::copy_known(

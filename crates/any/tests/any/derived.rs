@@ -255,9 +255,10 @@ fn through_a_state(outer: &TypeCode, mut members: Vec<(String, Value)>, any: Any
     }
 }
 
-/// Where a state refers to a value before it, only its type knows.
+/// Where a state refers to a value before it, only its type knows: it does so at the same distance, which is
+/// another one where the alignment is.
 #[test]
-fn values_that_may_refer_out_of_an_unknown_state_are_truncated() {
+fn values_that_may_refer_out_of_an_unknown_state_need_their_alignment() {
     let first = of_special(1.5, Value::None, Value::None);
     let second = of_special(2.5, Value::None, first.clone());
     let both = Value::Sequence(vec![first, second]);
@@ -269,7 +270,11 @@ fn values_that_may_refer_out_of_an_unknown_state_are_truncated() {
             let again = encoded(&received, to, Endian::NATIVE);
             let code = TypeCode::sequence(special(), 0);
             let as_sent = decoded(&code, &again, to, Endian::NATIVE).value();
-            assert!(as_sent.is_err(), "the second is no longer derived: {as_sent:?}");
+            assert_eq!(
+                as_sent.is_ok(),
+                from == to,
+                "the second is no longer derived: {as_sent:?}"
+            );
             let nodes = decoded(&TypeCode::sequence(node(), 0), &again, to, Endian::NATIVE);
             assert_eq!(nodes.value().unwrap().seek("1.id"), Some(&5.into()));
         }

@@ -41,6 +41,18 @@ pub(crate) struct Segment<'a> {
 }
 
 impl UnknownValue<'_> {
+    /// Returns the least position to which something in its states may be an indirection, if that is its tag
+    /// or precedes it: what is there must have a copy that is as far away.
+    pub fn refers_to(&self) -> Option<usize> {
+        let in_states = |segment: &Segment<'_>| {
+            let references = segment.references.iter();
+            let in_state = references.filter(|(offset, _)| *offset >= segment.state);
+            in_state.map(|(_, target)| *target).min()
+        };
+        let least = self.segments.iter().filter_map(in_states).min()?;
+        (least <= self.segments[0].header.position).then_some(least)
+    }
+
     /// Returns its octets as their own copies.
     pub fn in_place(&self) -> Vec<CopiedOctets> {
         let segments = self.segments.iter();
@@ -64,7 +76,7 @@ impl<'a> Decoder<'a> {
     pub fn unknown_value(
         &mut self,
         header: ValueHeader<'a>,
-        factory: Option<&ValueFactory>,
+        factory: Option<&'static ValueFactory>,
     ) -> Result<UnknownValue<'a>, CdrError> {
         let mut level = 0;
         let mut states = vec![self.position()];
@@ -82,7 +94,10 @@ impl<'a> Decoder<'a> {
             self.chunked_state(&mut note, true, |_| Ok(()))?;
         } else {
             let factory = factory.ok_or_else(|| self.error(CdrErrorKind::TypeUnsupported))?;
-            self.value_state(&headers[0], false, |decoder| (factory.decode)(decoder).map(drop))?;
+            // It may refer to itself.
+            self.known_value(headers[0].position, factory, |decoder| {
+                decoder.value_state(&headers[0], false, factory.decode)
+            })?;
         }
         self.reserve(headers.len() * size_of::<Segment<'_>>())?;
         let last = end_tags.last().map(|at| self.tag_at(*at)).transpose()?;

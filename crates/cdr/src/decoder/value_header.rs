@@ -47,6 +47,13 @@ pub struct ValueHeader<'a> {
     pub(crate) is_id_list: bool,
 }
 
+impl ValueHeader<'_> {
+    /// Returns whether it has a list of URLs of the code.
+    pub fn has_codebase(&self) -> bool {
+        self.codebase.is_some()
+    }
+}
+
 impl<'a> Decoder<'a> {
     /// Reads the tag before a value.
     pub fn value_tag(&mut self) -> Result<ValueTag<'a>, CdrError> {

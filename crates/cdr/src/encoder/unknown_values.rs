@@ -15,15 +15,15 @@ const NO_MORE_URLS: &[u8] = b"    ";
 const ALIGNMENT: usize = 8;
 
 impl Encoder<'_> {
-    /// Appends a value whose type is not known, at any position; `earlier` has what was copied before of the
-    /// same message. `has_no_text`: there is no text that has other octets in another code set or version of
-    /// GIOP. Returns `None`, and appends nothing, if the meaning of its octets depends on the byte
-    /// order, the code set, or what precedes them.
+    /// Appends a value whose type is not known, at any position; `copy_of` returns the position of the copy
+    /// of what precedes the value in its message, if it has one. `has_no_text`: there is no text that has
+    /// other octets in another code set or version of GIOP. Returns `None`, and appends nothing, if the
+    /// meaning of its octets depends on the byte order, the code set, or what precedes them.
     #[doc(hidden)]
     pub fn unknown_value(
         &mut self,
         value: &UnknownValue<'_>,
-        earlier: &[CopiedOctets],
+        copy_of: &dyn Fn(usize) -> Option<usize>,
         has_no_text: bool,
     ) -> Result<Option<Vec<CopiedOctets>>, CdrError> {
         let same_text =
@@ -38,7 +38,7 @@ impl Encoder<'_> {
         let deeper = level + 1 - value.level as i32;
         let mut copied: Vec<CopiedOctets> = Vec::new();
         for segment in &value.segments {
-            let Some(one) = self.segment(segment, deeper, [earlier, &copied])? else {
+            let Some(one) = self.segment(segment, deeper, &copied, copy_of)? else {
                 self.discard(end);
                 copied.clear();
                 break;
@@ -61,7 +61,8 @@ impl Encoder<'_> {
         &mut self,
         segment: &Segment<'_>,
         deeper: i32,
-        earlier: [&[CopiedOctets]; 2],
+        around: &[CopiedOctets],
+        copy_of: &dyn Fn(usize) -> Option<usize>,
     ) -> Result<Option<CopiedOctets>, CdrError> {
         let header = &segment.header;
         self.align(4)?;
@@ -76,11 +77,11 @@ impl Encoder<'_> {
             }
             let (source, begin) = (segment.position + kept, self.position());
             let is_where_it_leads = |target: usize| {
-                let own = (target >= source).then(|| begin + target - source);
-                let copies = earlier
-                    .iter()
-                    .filter_map(|among| CopiedOctets::find(among, target));
-                let copy = own.or_else(|| copies.into_iter().next());
+                let copy = match target {
+                    _ if target >= source => Some(begin + target - source),
+                    _ if target == header.position => Some(tag),
+                    _ => CopiedOctets::find(around, target).or_else(|| copy_of(target)),
+                };
                 copy.is_some_and(|copy| copy + source == begin + target)
             };
             let mut references = segment.references.iter().filter(|(offset, _)| *offset >= kept);
@@ -94,8 +95,8 @@ impl Encoder<'_> {
             }
             let mut octets = source..segment.position + segment.octets.len();
             let mut begin = begin;
-            // The tag of a value inside can be referred to if it is as far away as before.
-            if !earlier[1].is_empty() && begin - tag == source - header.position {
+            // The tag can be referred to if it is as far away as before.
+            if begin - tag == source - header.position {
                 (octets.start, begin) = (header.position, tag);
             }
             return Ok(Some(CopiedOctets { tag, octets, begin }));

@@ -3,6 +3,7 @@
 use alloc::{boxed::Box, collections::BTreeMap, sync::Arc};
 use core::any::Any;
 
+use super::Search;
 use crate::{
     CdrError, CdrErrorKind, Encode, Encoder,
     value::tags::{CHUNKED, ID_LIST, INDIRECTION, ONE_ID, TAG},
@@ -24,6 +25,8 @@ pub(crate) struct EncodedValues {
     pub(super) ended: Option<(usize, usize)>,
     /// Values around the present position.
     depth: u16,
+    /// If the octets are encoded for what is found on the way.
+    search: Option<Search>,
 }
 
 impl EncodedValues {
@@ -40,10 +43,33 @@ impl Encoder<'_> {
         self.values.get_or_insert_with(Box::default)
     }
 
+    /// Appends no values: what their states refer to is looked at.
+    pub(crate) fn searching(mut self, search: Search) -> Self {
+        self.sent().search = Some(search);
+        self
+    }
+
+    #[inline]
+    pub(crate) fn search(&mut self) -> Option<&mut Search> {
+        self.values.as_mut()?.search.as_mut()
+    }
+
+    pub(crate) fn searched(mut self) -> Option<Search> {
+        self.sent().search.take()
+    }
+
     /// Returns whether values of value types have been appended.
     #[doc(hidden)]
     pub fn has_values(&self) -> bool {
         self.values.is_some()
+    }
+
+    /// Notes that octets contain values, for [`Self::has_values`] of what an `any` contains.
+    #[doc(hidden)]
+    pub fn note_values(&mut self) {
+        if self.is_for_any {
+            self.sent();
+        }
     }
 
     /// Returns whether a chunk of a value's state is being appended.

@@ -84,7 +84,7 @@ pub enum Link {
         object: Arc<dyn ValueObject>,
         _keeper: Arc<Keeper>,
     },
-    /// From inside, to a value further in.
+    /// From inside, to a value further in, or to one that was added to a graph with its state.
     Part {
         object: Arc<dyn ValueObject>,
         circle: Arc<Slot>,
@@ -126,9 +126,17 @@ pub(super) fn is_kept(object: &Arc<dyn ValueObject>) -> bool {
     !matches!(link(object), Some(Link::Back(_)))
 }
 
-/// Whether a reference closes a circle at a value with one of these slots.
-pub(super) fn closes_circle_at(object: &Arc<dyn ValueObject>, slots: &[Arc<Slot>]) -> bool {
-    let Some(Link::Back(own)) = link(object) else {
+/// The slot behind a reference inside of a circle.
+pub(super) fn slot_inside(object: &Arc<dyn ValueObject>) -> Option<&Arc<Slot>> {
+    match link(object)? {
+        Link::Back(slot) | Link::Part { circle: slot, .. } => Some(slot),
+        Link::Kept { .. } => None,
+    }
+}
+
+/// Whether a reference is one inside of the circle with these slots.
+pub(super) fn is_in_circle_of(object: &Arc<dyn ValueObject>, slots: &[Arc<Slot>]) -> bool {
+    let Some(own) = slot_inside(object) else {
         return false;
     };
     slots.iter().any(|slot| Arc::ptr_eq(slot, own))

@@ -6,6 +6,7 @@ use core::{fmt, marker::PhantomData};
 use super::{
     circle::{Keeper, Link, Slot},
     object::ValueObject,
+    outsiders::outsider,
     shared::{Shared, ValueType},
 };
 
@@ -76,6 +77,34 @@ impl ValueGraph {
         }
     }
 
+    /// Adds a value whose state is known, of a type that need not be circular, and returns a reference to it
+    /// for the states of others. It belongs to the graph, as all values must that refer to others in it:
+    /// [`Self::close`] refuses those that [`Shared::new`] has made, which would not keep what they refer to.
+    ///
+    /// ```
+    /// # mod punctual { pub(crate) use punctual_cdr as value; }
+    /// # mod shapes { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/shapes.rs")); }
+    /// # use shapes::Stop;
+    /// use punctual::value::ValueGraph;
+    ///
+    /// let mut line = ValueGraph::default();
+    /// let first = line.reserve::<Stop>();
+    /// let second = line.add(Stop { id: 2, next: Some(first.shared()) });
+    /// let to_first = first.shared();
+    /// line.set(first, Stop { id: 1, next: Some(second) });
+    /// let second = line.close(&to_first).state().unwrap().next.clone().unwrap();
+    /// let first = second.state().unwrap().next.clone().unwrap();
+    /// assert_eq!(first.state().unwrap().id, 1, "the second one keeps it");
+    /// ```
+    pub fn add<T: ValueType + ValueObject>(&mut self, state: T) -> Shared<T> {
+        let circle = Slot::new(const { &[T::REPOSITORY_ID] }, T::BASES);
+        let object: Arc<dyn ValueObject> = Arc::new(state);
+        circle.set(&object);
+        self.slots.push(Arc::clone(&circle));
+        self.values.push(Arc::clone(&object));
+        Shared::of(Arc::new(Link::Part { object, circle }))
+    }
+
     /// Sets the state of a value.
     ///
     /// # Panics
@@ -92,13 +121,16 @@ impl ValueGraph {
     }
 
     /// Completes the values, and returns this one. It keeps all others, as does each clone of a reference
-    /// that is found in one of them. References from [`Reserved::shared`] keep nothing.
+    /// that is found in one of them. References from [`Reserved::shared`] keep nothing, and those from
+    /// [`Self::add`] their own value only.
     ///
     /// # Panics
-    /// If a value has no state, or this one is not a reference from [`Reserved::shared`] of this graph.
+    /// If a value has no state, or this one is not a reference from [`Reserved::shared`] or [`Self::add`] of
+    /// this graph, or a value that [`Shared::new`] has made refers into the graph and is reached from it. The
+    /// states are encoded to find that out: a custom one, too ([`CustomMarshal`](super::CustomMarshal)).
     pub fn close<T: ValueType>(self, value: &Shared<T>) -> Shared<T> {
         assert!(
-            value.closes_circle_at(&self.slots),
+            value.is_in_circle_of(&self.slots),
             "the value is of another graph: close its own one"
         );
         let has_states = self.slots.iter().all(|slot| slot.is_complete());
@@ -106,6 +138,11 @@ impl ValueGraph {
             has_states,
             "a value of the graph has no state: `set` each one that was reserved"
         );
+        if let Some(id) = outsider(&self.values, &self.slots) {
+            panic!(
+                "a value of {id} refers into the graph and is no part of it: make it with `ValueGraph::add`"
+            );
+        }
         let keeper: Arc<Keeper> = Arc::new(self.values);
         self.slots.iter().for_each(|slot| slot.keep(&keeper));
         value.clone()

@@ -4,8 +4,9 @@ use alloc::sync::Arc;
 use core::{any::TypeId, fmt, marker::PhantomData, ops::Deref};
 
 use super::{
-    circle::{Slot, closes_circle_at, identity, is_kept, kept, real},
+    circle::{Slot, identity, is_in_circle_of, is_kept, kept, real},
     object::ValueObject,
+    outsiders::look_at,
     state::{ValueState, state},
 };
 use crate::{
@@ -116,7 +117,7 @@ pub struct Shared<T: ?Sized> {
 }
 
 impl<T: ValueType + ValueObject> Shared<T> {
-    /// Creates a value.
+    /// Creates a value. One in a circle is made by a [`ValueGraph`](super::ValueGraph).
     pub fn new(value: T) -> Self {
         Self::of(Arc::new(value))
     }
@@ -161,9 +162,9 @@ impl<T: ValueType> Shared<T> {
         identity(&self.object) == identity(&other.object)
     }
 
-    /// Whether it closes a circle at a value with one of these slots.
-    pub(super) fn closes_circle_at(&self, slots: &[Arc<Slot>]) -> bool {
-        closes_circle_at(&self.object, slots)
+    /// Whether it is a reference inside of the circle with these slots.
+    pub(super) fn is_in_circle_of(&self, slots: &[Arc<Slot>]) -> bool {
+        is_in_circle_of(&self.object, slots)
     }
 
     /// Whether it keeps its value.
@@ -270,6 +271,9 @@ impl<T: ValueType> Encode for Option<Shared<T>> {
         let Some(shared) = self else {
             return encoder.null_value();
         };
+        if encoder.search().is_some() {
+            return look_at(&shared.object, encoder);
+        }
         let Some(object) = real(&shared.object) else {
             return Err(encoder.error(CdrErrorKind::ValueReleased));
         };

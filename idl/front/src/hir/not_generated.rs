@@ -63,7 +63,7 @@ impl Check<'_> {
                 self.exports(&interface.operations, &interface.attributes);
             }
             DefinitionKind::Struct(item) => {
-                let members = item.members.iter();
+                let members = item.members[item.inherited..].iter();
                 members.for_each(|member| self.native(member.span, &member.ty, &member.name));
             }
             DefinitionKind::Exception(item) => {

@@ -283,30 +283,23 @@ impl Parser<'_> {
         Ok(Declarator::new(name, dims))
     }
 
-    /// `<struct_type> ::= "struct" <identifier> "{" <member_list> "}"`
+    /// `<struct_type> ::= "struct" <identifier> [":" <scoped_name>] "{" <member_list> "}"`; with a base, it
+    /// may have no member of its own (clause 7.4.13).
     fn struct_type(&mut self) -> Parsed<TypeKind> {
         self.expect("struct")?;
         let name = self.identifier()?;
-        if self.at(":") {
-            self.no_inheritance(&name)?;
-        }
+        let base = match self.eat(":") {
+            true => Some(self.scoped_name()?),
+            false => None,
+        };
         let (members, end) = self.member_list()?;
-        self.not_empty(members.is_empty(), "struct", &name);
-        Ok(TypeKind::Struct(Struct { name, members, end }))
-    }
-
-    /// `":" <scoped_name>` behind the name of a struct (IDL 4.2, 7.4.13), which is refused.
-    fn no_inheritance(&mut self, name: &Ident) -> Parsed<()> {
-        let span = self.span();
-        self.expect(":")?;
-        let base = self.scoped_name()?;
-        let last = base.parts.last().map_or("", |part| &part.name);
-        let message = format!("`{}` has a base: structs do not inherit in CORBA", name.name);
-        self.report(
-            Diagnostic::new(Code::Syntax, span.to(base.span()), message)
-                .with_help(format!("remove it, and add a first member of type `{last}`")),
-        );
-        Ok(())
+        self.not_empty(members.is_empty() && base.is_none(), "struct", &name);
+        Ok(TypeKind::Struct(Struct {
+            name,
+            base,
+            members,
+            end,
+        }))
     }
 
     /// `<except_dcl> ::= "exception" <identifier> "{" <member>* "}"`

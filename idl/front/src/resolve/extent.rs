@@ -3,6 +3,8 @@
 //! The extents of named types are kept when their definitions are complete, so that each is computed from
 //! those of its parts alone.
 
+use std::collections::HashMap;
+
 use super::Resolver;
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
@@ -21,6 +23,15 @@ pub(super) struct Extent {
     levels: usize,
     /// Octets in memory, about, without what sequences and strings hold.
     octets: u64,
+}
+
+/// Extents of what is complete.
+#[derive(Default)]
+pub(super) struct Extents {
+    /// Extents of typedefs, structs and unions.
+    types: HashMap<DefinitionId, Extent>,
+    /// Members that structs have inherited so far, with long comments as further ones.
+    pub(super) inherited: usize,
 }
 
 impl Resolver<'_> {
@@ -79,7 +90,7 @@ impl Resolver<'_> {
             },
             _ => return,
         };
-        self.extents.insert(id, extent);
+        self.extents.types.insert(id, extent);
     }
 
     fn extent(&self, ty: &Type) -> Extent {
@@ -102,7 +113,7 @@ impl Resolver<'_> {
                 levels: self.extent(element).levels + 1,
                 octets: HANDLE,
             },
-            Type::Ref(id) => match (self.extents.get(id), &self.spec[*id].kind) {
+            Type::Ref(id) => match (self.extents.types.get(id), &self.spec[*id].kind) {
                 (Some(extent), _) => *extent,
                 (None, DefinitionKind::Enum(_)) => in_place(4),
                 (None, _) => in_place(8),

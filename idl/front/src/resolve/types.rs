@@ -365,28 +365,6 @@ impl Resolver<'_> {
         );
     }
 
-    fn structure(&mut self, structure: &ast::Struct, doc: &str) -> Option<DefinitionId> {
-        let empty = DefinitionKind::Struct(Struct::default());
-        let id = self.begin(
-            &structure.name,
-            empty,
-            |kind| matches!(kind, DefinitionKind::Struct(_)),
-            doc,
-        )?;
-        let members = self.within(id, &structure.name, structure.end, |this| {
-            structure
-                .members
-                .iter()
-                .flat_map(|member| this.members(member))
-                .collect()
-        });
-        if let DefinitionKind::Struct(structure) = self.kind_mut(id) {
-            structure.members = members;
-        }
-        self.finish(id);
-        Some(id)
-    }
-
     pub(super) fn exception(&mut self, name: &Ident, members: &[ast::Member], end: usize, doc: &str) {
         let Some(id) = self.define(name, DefinitionKind::Exception(Exception::default()), doc) else {
             return;

@@ -1,6 +1,6 @@
 //! Additions of IDL 4.2 that CORBA can carry: integer types and annotations; and the built-in `orb.idl`.
 
-use punctual_idl::hir::{ConstantValue, DefinitionKind, FixedValue, Type};
+use punctual_idl::hir::{ConstantValue, DefinitionKind, FixedValue, Specification, Type};
 
 use super::support::{accepted, findings, outcome};
 
@@ -264,12 +264,119 @@ fn annotations_may_have_absolute_names() {
     assert_eq!(findings(&outcome("@:: ; struct S { long x; };")), ["IDL0030 1:1"]);
 }
 
+/// Names and the number of inherited members.
+fn flattened(specification: &Specification, name: &str) -> (Vec<String>, usize) {
+    match &specification.find(name).unwrap().kind {
+        DefinitionKind::Struct(structure) => {
+            let names = structure.members.iter().map(|member| member.name.clone());
+            (names.collect(), structure.inherited)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
-fn a_struct_with_a_base_is_refused_with_advice() {
-    let outcome = outcome("struct A { long x; }; struct B : ::A { long y; }; typedef B C;");
-    assert_eq!(findings(&outcome), ["IDL0030 1:32"]);
-    let help = outcome.diagnostics[0].help.as_deref().unwrap();
-    assert_eq!(help, "remove it, and add a first member of type `A`");
+fn a_struct_has_the_members_of_its_bases_first() {
+    let specification = accepted(
+        "struct A { long x, z; }; typedef A Other; struct B : ::Other { long y; };\n\
+         module M { struct C : B {}; struct D; typedef sequence<D> Many; struct E { Many ds; };\n\
+         struct D : E { C b; long C2; }; };",
+    );
+    assert_eq!(
+        flattened(&specification, "A"),
+        (["x", "z"].map(Into::into).into(), 0)
+    );
+    assert_eq!(
+        flattened(&specification, "B"),
+        (["x", "z", "y"].map(Into::into).into(), 2)
+    );
+    assert_eq!(
+        flattened(&specification, "M::C"),
+        (["x", "z", "y"].map(Into::into).into(), 3)
+    );
+    assert_eq!(
+        flattened(&specification, "M::D"),
+        (["ds", "b", "C2"].map(Into::into).into(), 1)
+    );
+    let base = |name: &str| match &specification.find(name).unwrap().kind {
+        DefinitionKind::Struct(structure) => structure.base.map(|id| specification[id].name.clone()),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        ["A", "B", "M::C"].map(base),
+        [None, Some("A".into()), Some("B".into())]
+    );
+}
+
+#[test]
+fn bases_of_structs_are_complete_structs_without_members_of_the_same_name() {
+    for (text, expected) in [
+        ("struct B : A { long y; };", "IDL0040 1:12"),
+        ("struct B : B { long y; };", "IDL0040 1:12"),
+        ("struct B; struct B : B { long y; };", "IDL0060 1:22"),
+        (
+            "struct A; struct B : A { long y; }; struct A { long x; };",
+            "IDL0060 1:22",
+        ),
+        ("struct A { struct B : A { long y; } c; };", "IDL0060 1:23"),
+        ("enum A { X }; struct B : A { long y; };", "IDL0046 1:26"),
+        ("typedef long A; struct B : A { long y; };", "IDL0046 1:28"),
+        (
+            "exception A { long x; }; struct B : A { long y; };",
+            "IDL0046 1:37",
+        ),
+        ("struct A { long x; }; struct B : A { short x; };", "IDL0041 1:44"),
+        (
+            "struct A { long x; }; struct B : A {}; struct C : B { long a, X; };",
+            "IDL0042 1:63",
+        ),
+        (
+            "struct A { long x; }; struct B : A, A { long y; };",
+            "IDL0030 1:35",
+        ),
+        ("struct A { long x; }; struct B : { long y; };", "IDL0030 1:34"),
+        ("struct A {};", "IDL0035 1:8"),
+    ] {
+        let outcome = outcome(text);
+        assert_eq!(findings(&outcome), [expected], "{text}");
+        assert!(
+            outcome.diagnostics[0].help.is_some() || expected.starts_with("IDL0030"),
+            "{text}"
+        );
+    }
+    let outcome = outcome("struct A { long x; }; struct B : A { short x; };");
+    let found = &outcome.diagnostics[0];
+    assert_eq!(found.message, "`x` is a member of the base `A` already");
+    assert_eq!(
+        found.help.as_deref(),
+        Some("rename one of them: a struct has the members of its base, too")
+    );
+}
+
+/// A small source could otherwise describe very many members, or very long comments.
+#[test]
+fn what_structs_inherit_is_limited() {
+    let members: String = (0..400).map(|index| format!("long m{index};")).collect();
+    let wide: String = (0..200)
+        .map(|index| format!("struct W{index} : A {{}};\n"))
+        .collect();
+    let chain: String = (1..400)
+        .map(|index| format!("struct C{index} : C{} {{ long m{index}; }};\n", index - 1))
+        .collect();
+    let comment = format!("/* {} */", "long ".repeat(5_000));
+    for (text, first) in [
+        (format!("struct A {{{members}}};\n{wide}"), "IDL0012 127:15"),
+        (format!("struct C0 {{ long m0; }};\n{chain}"), "IDL0012 317:15"),
+        (
+            format!("struct A {{\n{comment}\nlong m; }};\n{wide}"),
+            "IDL0012 131:15",
+        ),
+    ] {
+        let outcome = outcome(&text);
+        assert_eq!(findings(&outcome).first().map(String::as_str), Some(first));
+        let help = outcome.diagnostics[0].help.as_deref().unwrap();
+        assert!(help.starts_with("add a member of type `"), "{help}");
+    }
 }
 
 #[test]

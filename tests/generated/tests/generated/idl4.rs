@@ -7,11 +7,76 @@ use punctual_cdr::{CdrErrorKind, Decode, Decoder, Encode, Encoder, Endian};
 use punctual_generated_tests::{
     MemoryOrb,
     idl4::idl4::{
-        Colour, Grade, Kept, LEAST, Lone, Longer, Palette, Permissions, Preset, Record, Settings, Signed16,
-        Signed32, Signed64, Status, Step, Store, StoreRef, Unsigned16, Unsigned32, Unsigned64, Wide,
+        Colour, Grade, Kept, LEAST, Lone, Longer, NamedPlace, Palette, Permissions, Place, Plan, PlanView,
+        Planner, PlannerRef, Preset, Record, Settings, Signed16, Signed32, Signed64, Status, Step, Store,
+        StoreRef, Unsigned16, Unsigned32, Unsigned64, Wide,
     },
 };
 use punctual_types::SystemException;
+
+struct Guide;
+
+impl Planner for Guide {
+    fn find(&self, r#where: PlanView<'_>, from: &mut NamedPlace) -> Result<Place, SystemException> {
+        from.bearing += r#where.bearing;
+        from.name.push_str(r#where.name);
+        Ok(Place::from(&*from))
+    }
+}
+
+fn place(floor: u8, name: &str) -> NamedPlace {
+    let (bearing, name) = (f64::from(floor) / 2.0, String::from(name));
+    NamedPlace { floor, bearing, name }
+}
+
+/// As if the struct had all members, in its type code, too, which CORBA does not define.
+#[test]
+fn a_struct_with_a_base_has_its_members_first() {
+    let octets = encoded(&place(3, "a"), Endian::Big).unwrap();
+    assert_eq!(
+        octets,
+        [
+            3, 0, 0, 0, 0, 0, 0, 0, 0x3f, 0xf8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, b'a', 0
+        ]
+    );
+    let code = NamedPlace::type_code();
+    let members: Vec<_> = code
+        .view()
+        .members()
+        .unwrap()
+        .map(|member| member.unwrap().0)
+        .collect();
+    assert_eq!(members, ["floor", "bearing", "name"]);
+    let places = vec![place(1, "b"), place(2, "c")];
+    let plan = Plan {
+        floor: 9,
+        bearing: 1.5,
+        name: String::from("top"),
+        places,
+    };
+    let base = NamedPlace::from(&plan);
+    assert_eq!(
+        Place::from(&base),
+        Place {
+            floor: 9,
+            bearing: 1.5
+        }
+    );
+    for endian in [Endian::Little, Endian::Big] {
+        let planner: PlannerRef = MemoryOrb::new(endian).activate::<PlannerRef, _>(Guide);
+        let mut from = place(4, "from ");
+        let found = planner.find(&plan, &mut from).unwrap();
+        assert_eq!(
+            found,
+            Place {
+                floor: 4,
+                bearing: 3.5
+            }
+        );
+        assert_eq!((from.bearing, &*from.name), (3.5, "from top"));
+    }
+    assert_eq!(Any::new(&plan).unwrap().get::<Plan>().unwrap(), plan);
+}
 
 struct Shelf;
 

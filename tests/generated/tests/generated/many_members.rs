@@ -10,8 +10,8 @@ use punctual_generated_tests::{
     MemoryOrb,
     many_members::many_members::{
         Base, Broken, Choice, Colour, Counter, CounterRef, Counters, Derived, Either, EitherView, Leaf,
-        Mixed, MixedView, NamedRef, Owned, Page, Pair, Parts, Row, Store, StoreRef, Tenths, Texts, Torn,
-        Volume,
+        ManySigns, Mixed, MixedView, MoreTexts, NamedRef, Owned, Page, Pair, Parts, Row, Sign, Signs, Store,
+        StoreRef, Tenths, Texts, Torn, Volume,
         store::{KeepBaseError, KeepVolumeError},
     },
 };
@@ -301,4 +301,26 @@ fn large_structs_have_the_stated_sizes() {
     assert_eq!(in_parts, [size_of::<Box<()>>(); 3]);
     assert_eq!(size_of::<Volume>(), 2 * size_of::<Box<()>>());
     assert!(<StoreRef as Skeleton<Shelf>>::VALUES_ON_STACK >= size_of::<KeepBaseError>());
+}
+
+/// Whether the members are in boxes or in parts, and those of the base in others or in none.
+#[test]
+fn large_structs_convert_to_their_bases() {
+    let signs = Signs {
+        text: Box::new(String::from("exit")),
+        price: Box::new(tenths(3)),
+        ..Signs::default()
+    };
+    let mut many = ManySigns::default();
+    (many.text, many.price) = (String::from("exit"), tenths(3));
+    for sign in [Sign::from(&signs), Sign::from(&many)] {
+        assert_eq!(
+            (&*sign.text, sign.price, sign.frame.len()),
+            ("exit", tenths(3), 5000)
+        );
+    }
+    let mut more = MoreTexts::default();
+    (more.a00, more.f99, more.more99) = ("first".into(), "last".into(), "more".into());
+    let texts = Texts::from(&more);
+    assert_eq!((&*texts.a00, &*texts.f98, &*texts.f99), ("first", "", "last"));
 }

@@ -232,6 +232,16 @@ fn the_resolved_specification_is_for_other_tools() {
         interface["operations"][0]["result"],
         serde_json::json!({ "Ref": 0 })
     );
+    folder.write("b.idl", "#include \"base.idl\"\nstruct B : Base { octet y; };");
+    let ran = folder.punctual(&["idl", "dump", "--json", "b.idl"]);
+    let model: serde_json::Value = serde_json::from_str(&ran.output).unwrap();
+    let derived = &model["definitions"][1]["kind"]["Struct"];
+    assert_eq!((&derived["base"], &derived["inherited"]), (&0.into(), &1.into()));
+    let members = ["x", "y"].map(serde_json::Value::from);
+    assert_eq!(
+        [0, 1].map(|index| derived["members"][index]["name"].clone()),
+        members
+    );
 }
 
 struct Ran {

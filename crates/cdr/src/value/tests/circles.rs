@@ -376,7 +376,7 @@ fn references_of_abstract_types_close_circles_at_circular_values_only() {
     let mut graph = ValueGraph::default();
     let can = graph.reserve::<Can>();
     let outer = can.shared();
-    let tin = Shared::new(Tin {
+    let tin = graph.add(Tin {
         content: Some(outer.clone().widen()),
     });
     let content = Some(tin.clone().widen());
@@ -497,6 +497,69 @@ fn references_to_values_in_nested_circles_take_few_steps() {
     let leaf = found[LEAVES].clone().unwrap();
     drop(found);
     assert_eq!(reached(&leaf).len(), LEVELS + LEAVES);
+}
+
+/// Values that are added with their states are in the circle, whatever their types.
+#[test]
+fn values_that_are_added_keep_their_circle() {
+    for begins_with_room in [false, true] {
+        let mut graph = ValueGraph::default();
+        let owner: Reserved<Member> = graph.reserve();
+        let to_owner = owner.shared();
+        let room = graph.add(Room {
+            owner: Some(to_owner.clone()),
+        });
+        let guest = graph.add(state(8, Some(to_owner.clone()), vec![]));
+        let mut new = state(7, None, vec![Some(guest.clone()), Some(guest)]);
+        new.room = Some(room.clone());
+        graph.set(owner, new);
+        let room = match begins_with_room {
+            true => graph.close(&room),
+            false => graph.close(&to_owner).state().unwrap().room.clone().unwrap(),
+        };
+        drop(to_owner);
+        assert_eq!(ALIVE.get(), 2);
+        let owner = room.owner.clone().unwrap();
+        drop(room);
+        assert_eq!(described(&owner), (7, None, vec![Some(8), Some(8)]));
+        let guest = other(&owner, 0);
+        assert!(guest.is_same(&other(&owner, 1)));
+        let octets = encoded(&Some(owner));
+        assert_eq!(described(&guest), (8, Some(7), vec![]));
+        drop(guest);
+        assert_eq!(ALIVE.get(), 0);
+        let again = decoded::<Option<Shared<Member>>>(&octets).unwrap();
+        assert_eq!(encoded(&again), octets);
+    }
+    assert_eq!(ALIVE.get(), 0);
+}
+
+/// It would keep nothing of the graph: the graph's owner learns of it at once, however far in it is.
+#[test]
+#[should_panic = "a value of IDL:R:1.0 refers into the graph and is no part of it: make it with"]
+fn values_outside_of_a_graph_must_not_refer_into_it() {
+    let mut graph = ValueGraph::default();
+    let owner: Reserved<Member> = graph.reserve();
+    let to_owner = owner.shared();
+    let room = Shared::new(Room {
+        owner: Some(to_owner.clone()),
+    });
+    let mut outer = state(8, None, vec![]);
+    outer.room = Some(room);
+    graph.set(owner, state(7, Some(Shared::new(outer)), vec![]));
+    graph.close(&to_owner);
+}
+
+#[test]
+fn values_outside_of_a_graph_may_refer_to_others() {
+    let (guest, family) = (Some(Shared::new(state(9, None, vec![]))), Some(family()));
+    let mut graph = ValueGraph::default();
+    let owner: Reserved<Member> = graph.reserve();
+    let to_owner = owner.shared();
+    let parent = Shared::new(state(8, guest.clone(), vec![guest.clone(), family]));
+    graph.set(owner, state(7, Some(parent), vec![guest, Some(to_owner.clone())]));
+    let owner = graph.close(&to_owner);
+    assert_eq!(described(&owner), (7, Some(8), vec![Some(9), Some(7)]));
 }
 
 #[test]
