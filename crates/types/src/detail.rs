@@ -282,8 +282,8 @@ impl fmt::Display for Detail {
             Kind::Address => write!(f, "at {}", self.used().escape_ascii()),
             Kind::Silent => write!(
                 f,
-                "at {}: the peer accepted the connection and has sent nothing; is it an ORB, and has it called \
-                 `Orb::run`?",
+                "at {}: the peer accepted the connection and has sent nothing; does the operation take longer, \
+                 is the peer an ORB, and has it called `Orb::run`?",
                 self.used().escape_ascii()
             ),
             Kind::Distrust => write!(f, "{}", self.used().escape_ascii()),

@@ -93,8 +93,8 @@ pub enum Stage {
     Result,
     /// Time from sending to the reply, if the server's side is not recorded.
     Unrecorded,
-    /// Time after sending a oneway call; in a call that failed without a reply, such as one that timed out,
-    /// the time that the recorded service does not explain.
+    /// In a call that failed without a reply, such as one that timed out, the time that the recorded service
+    /// does not explain.
     NoReply,
 }
 
@@ -169,7 +169,7 @@ pub enum Kind {
 }
 
 /// Finds the `wanted` calls that took longer than `over_ns`, and computes budgets of at most `most` of them,
-/// slowest first.
+/// slowest first. Oneway and asynchronous calls are not considered, since their callers do not wait.
 ///
 /// `events` are ordered by time; empty if the kernel was not traced.
 pub fn explain(
@@ -180,7 +180,11 @@ pub fn explain(
     wanted: impl Fn(&Request) -> bool,
 ) -> Explanation {
     let length = |request: &Request| request.end_ns.saturating_sub(request.begin_ns);
-    let looked_at = || requests.iter().enumerate().filter(|(_, request)| wanted(request));
+    let is_considered = |request: &Request| request.has_waited() && wanted(request);
+    let looked_at = || {
+        let numbered = requests.iter().enumerate();
+        numbered.filter(|(_, request)| is_considered(request))
+    };
     let mut slow: Vec<usize> = looked_at()
         .filter(|(_, request)| length(request) > over_ns)
         .map(|(place, _)| place)

@@ -30,7 +30,8 @@ pub struct Request {
     pub encoded_ns: u64,
     /// Time at which the request was sent.
     pub sent_ns: u64,
-    /// Time at which the reply was read; `None` for oneway calls and missing replies.
+    /// Time at which the caller had read the reply; `None` for oneway and asynchronous calls, and for missing
+    /// replies.
     pub received_ns: Option<u64>,
     /// Time at which the application had its result.
     pub end_ns: u64,
@@ -171,6 +172,11 @@ impl Connection {
 }
 
 impl Request {
+    /// Returns whether the caller has waited for the reply: not in a oneway or asynchronous call.
+    pub fn has_waited(&self) -> bool {
+        self.received_ns.is_some() || self.failed
+    }
+
     fn key(&self) -> Key {
         Key {
             id: self.id,

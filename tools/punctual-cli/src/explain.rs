@@ -27,8 +27,30 @@ pub fn run(options: &Options) -> ExitCode {
     if codes.first().is_some_and(|code| code.starts_with("IDL")) {
         return of_idl(&codes);
     }
-    let asked = options.code.join(" ");
-    let asked = code_in(&asked).unwrap_or(asked);
+    // A message, or a code of two words, may be one argument or several.
+    let explanations = match explained(&options.code.join(" ")) {
+        Err(_) if options.code.len() > 1 => options.code.iter().map(|code| explained(code)).collect(),
+        explanation => vec![explanation],
+    };
+    let mut code = ExitCode::SUCCESS;
+    for explanation in explanations {
+        match explanation {
+            Ok(lines) => lines.iter().for_each(|line| println!("{}", fitted(line))),
+            Err(unknown) => {
+                complain(&unknown);
+                code = ExitCode::from(2);
+            }
+        }
+    }
+    code
+}
+
+/// Returns a line for each minor code that is meant.
+///
+/// # Errors
+/// A text for the user: there is none.
+fn explained(asked: &str) -> Result<Vec<String>, String> {
+    let asked = code_in(asked).unwrap_or_else(|| asked.to_owned());
     let own = Minor::OWN.iter().map(|minor| {
         let kind = minor.kind().map_or("", |kind| kind.name());
         (kind, *minor, minor.text().unwrap_or_default())
@@ -36,27 +58,24 @@ pub fn run(options: &Options) -> ExitCode {
     let of_omg = Minor::OMG
         .iter()
         .map(|(kind, minor, text)| (kind.name(), *minor, *text));
-    let mut is_known = false;
-    for (kind, minor, text) in own.chain(of_omg) {
-        if is_meant(&asked, kind, minor) {
-            is_known = true;
-            let line = format!("{minor} ({:#x}, CORBA::{kind}): {text}", minor.0);
-            println!("{}", fitted(&line));
-        }
-    }
-    if !is_known {
+    let meant = own
+        .chain(of_omg)
+        .filter(|(kind, minor, _)| is_meant(&asked, kind, *minor));
+    let lines: Vec<String> = meant
+        .map(|(kind, minor, text)| format!("{minor} ({:#x}, CORBA::{kind}): {text}", minor.0))
+        .collect();
+    if lines.is_empty() {
         let kinds = SystemExceptionKind::ALL.iter().map(|kind| kind.name());
         let help = did_you_mean(asked.trim_start_matches("CORBA::"), kinds).unwrap_or_else(|| {
             "it may be a number, such as 17, an exception, such as TRANSIENT, or a diagnostic of IDL, such as \
              IDL0044; `punctual explain` lists all minor codes"
                 .to_owned()
         });
-        complain(&format_args!(
+        return Err(format!(
             "`{asked}` is none of the minor codes that Punctual raises; {help}"
         ));
-        return ExitCode::from(2);
     }
-    ExitCode::SUCCESS
+    Ok(lines)
 }
 
 /// Prints the meaning of these diagnostic codes, or of all.

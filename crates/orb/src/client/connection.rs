@@ -16,7 +16,7 @@ use punctual_giop::{
 use punctual_lane::{CallEnd, NetworkMark};
 use punctual_os::open_files;
 use punctual_sched::NetworkPriorityMapping;
-use punctual_transport::{Distrust, ProtocolPolicy, Stream};
+use punctual_transport::{AddressError, Distrust, ProtocolPolicy, Stream};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::{
@@ -420,6 +420,9 @@ pub(super) fn connect(
             io::ErrorKind::PermissionDenied => (SystemExceptionKind::Transient, Minor::ADDRESS_FORBIDDEN),
             _ if open_files::are_exhausted() => {
                 (SystemExceptionKind::NoResources, Minor::DESCRIPTORS_EXHAUSTED)
+            }
+            _ if error.get_ref().is_some_and(|inner| inner.is::<AddressError>()) => {
+                (SystemExceptionKind::InvObjref, Minor::ADDRESS_MALFORMED)
             }
             _ => (SystemExceptionKind::Transient, Minor::HOST_UNKNOWN),
         };

@@ -7,11 +7,11 @@ use std::{
 
 use punctual_cdr::{Encode, Endian, Ior, TaggedProfile};
 use punctual_giop::{Profile, TAG_INTERNET_IOP, TAG_UIOP, Version};
-use punctual_orb::{Endpoint, Orb, OrbError, PriorityModel};
+use punctual_orb::{Endpoint, Orb, OrbError, PriorityModel, ResolveError};
 use punctual_os::ThreadSpec;
 use punctual_stub::Interface;
 use punctual_transport::{Protocol, ProtocolPolicy};
-use punctual_types::Priority;
+use punctual_types::{Minor, Priority};
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 
 use crate::doubler::{Doubler, DoublerRef};
@@ -214,6 +214,17 @@ fn published_names_are_found_over_unix_sockets() {
             .err()
             .unwrap();
         assert!(error.to_string().contains("names no known protocol"), "{error}");
+        for address in ["uiop:1.2@localhost:3790", "shmiop:path", "shmiop:%2fa?12"] {
+            let error = client.resolve::<DoublerRef>(&format!("corbaloc:{address}/Doubler"));
+            let Err(ResolveError::Call { exception, .. }) = error else {
+                panic!("{address}: {error:?}");
+            };
+            assert_eq!(
+                exception.minor,
+                Minor::ADDRESS_MALFORMED,
+                "{address}: {exception}"
+            );
+        }
         server.shutdown();
     });
 }

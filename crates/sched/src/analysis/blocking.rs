@@ -7,7 +7,7 @@ use super::{Section, Task, Time};
 /// Delay by lower priorities.
 pub(super) struct Blocking {
     pub(super) time: Time,
-    /// Task and step of each critical section that can be a part of it.
+    /// Task and step of each critical section that counts.
     pub(super) by: Vec<(usize, usize)>,
 }
 
@@ -21,10 +21,8 @@ pub(super) struct Blocking {
 pub(super) fn blocking(tasks: &[Task], task: usize, index: usize, overlapping: bool) -> Blocking {
     let (own, step) = (&tasks[task], &tasks[task].steps[index]);
     let priority = own.priority_of(step);
-    let mut longest_under_ceilings = 0;
     let mut by_step: Time = 0;
-    let mut by_resource: BTreeMap<usize, Time> = BTreeMap::new();
-    let mut by = Vec::new();
+    let mut delaying: Vec<(&Section, (usize, usize))> = Vec::new();
     let ceilings = Ceilings::of(tasks, step.processor);
     for (other, its) in tasks.iter().enumerate() {
         for (place, lower) in its.steps.iter().enumerate() {
@@ -41,31 +39,45 @@ pub(super) fn blocking(tasks: &[Task], task: usize, index: usize, overlapping: b
                 let shared = ceilings.users(section.resource) > 1;
                 shared && (step.by_deadline || ceilings.of_resource(section.resource) >= priority)
             };
-            let (ceiling, inherited): (Vec<_>, Vec<_>) = lower
-                .sections
-                .iter()
-                .filter(delays)
-                .partition(|section| section.ceiling);
-            if !ceiling.is_empty() || !inherited.is_empty() {
-                by.push((other, place));
-            }
-            let longest = |sections: Vec<&Section>| sections.iter().map(|section| section.length).max();
-            longest_under_ceilings = longest(ceiling).unwrap_or(0).max(longest_under_ceilings);
-            for section in &inherited {
-                let of = by_resource.entry(section.resource).or_default();
-                *of = section.length.max(*of);
-            }
-            by_step = by_step.saturating_add(longest(inherited).unwrap_or(0));
+            let own = lower.sections.iter().filter(delays);
+            let inherited = own.clone().filter(|section| !section.ceiling);
+            let longest = inherited.map(|section| section.length).max();
+            by_step = by_step.saturating_add(longest.unwrap_or(0));
+            delaying.extend(own.map(|section| (section, (other, place))));
         }
     }
-    let by_resources = by_resource
-        .values()
-        .fold(0, |sum: Time, length| sum.saturating_add(*length));
+    let longest = longest_by_protocol(&delaying);
+    let longest_under_ceilings = longest.get(&None).copied().unwrap_or(0);
+    let inherited = longest.iter().filter(|(resource, _)| resource.is_some());
+    let by_resources = inherited.fold(0, |sum: Time, (_, length)| sum.saturating_add(*length));
+    let counts = |section: &Section| {
+        let is_longest = longest.get(&alone_in(section)) == Some(&section.length);
+        is_longest || (!section.ceiling && by_step < by_resources)
+    };
+    let counting = delaying.iter().filter(|(section, _)| counts(section));
+    let mut by: Vec<_> = counting.map(|(_, place)| *place).collect();
+    by.dedup();
     let sections = longest_under_ceilings.saturating_add(by_step.min(by_resources));
     Blocking {
         time: step.blocking.saturating_add(sections),
         by,
     }
+}
+
+/// Returns the resource of which only one section delays a step; `None`: only one of all those under the
+/// ceiling protocol does.
+fn alone_in(section: &Section) -> Option<usize> {
+    (!section.ceiling).then_some(section.resource)
+}
+
+/// Returns the longest section of each resource, and of all those under the ceiling protocol.
+fn longest_by_protocol(sections: &[(&Section, (usize, usize))]) -> BTreeMap<Option<usize>, Time> {
+    let mut longest: BTreeMap<Option<usize>, Time> = BTreeMap::new();
+    for (section, _) in sections {
+        let length = longest.entry(alone_in(section)).or_default();
+        *length = section.length.max(*length);
+    }
+    longest
 }
 
 /// Highest priority and number of the steps that use each resource of a processor.

@@ -17,7 +17,8 @@ pub struct StepBudget {
     pub late: Time,
     /// Delay by lower priorities.
     pub blocking: Time,
-    /// Task and step of each critical section that can be a part of it.
+    /// Task and step of each critical section that counts: of those of one resource, of which only one delays
+    /// the step, the longest.
     pub blockers: Vec<(usize, usize)>,
     /// Execution of the step, also for earlier instances of the task that still run.
     pub work: Time,

@@ -14,9 +14,7 @@ pub(super) fn of(place: usize, requests: &[Request], events: &[KernelEvent]) -> 
     };
     let client = request.client;
     way.until(request.encoded_ns, Stage::Encode, client);
-    // A caller whose call fails without a reply has waited for it; that of a oneway call has not.
-    let waits = request.received_ns.is_some() || request.failed;
-    match request.service.as_ref().filter(|_| waits) {
+    match &request.service {
         None => {
             way.until(request.sent_ns, Stage::Send, client);
             way.until(request.received_ns.unwrap_or(0), Stage::Unrecorded, client);

@@ -613,6 +613,21 @@ fn time_outside_the_trace_is_unknown() {
     assert_eq!(parts(&early, Stage::Result), [(Cause::Unknown, 100)]);
 }
 
+/// The caller of the second one has not waited, whether it was oneway or asynchronous.
+#[test]
+fn calls_without_a_wait_for_their_reply_are_not_considered() {
+    let requests = [
+        call(),
+        Request {
+            received_ns: None,
+            ..call()
+        },
+    ];
+    let explanation = explain(&undisturbed(), &requests, 0, 9, |_| true);
+    assert_eq!((explanation.calls, explanation.slow), (1, 1));
+    assert_eq!(explanation.budgets.len(), 1);
+}
+
 #[test]
 fn unjoined_calls_and_missing_replies_are_reported() {
     let unjoined = Request {
@@ -630,15 +645,6 @@ fn unjoined_calls_and_missing_replies_are_reported() {
         ]
     );
     assert_eq!(parts(&budget, Stage::Unrecorded), [(Cause::Unknown, 700)]);
-    let oneway = Request {
-        received_ns: None,
-        ..call()
-    };
-    let budget = explained(&undisturbed(), &[oneway]);
-    assert_eq!(
-        lengths(&budget),
-        [(Stage::Encode, 100), (Stage::Send, 100), (Stage::NoReply, 800)]
-    );
     // A timeout, while the servant runs and after it has returned.
     let mut late = Request {
         received_ns: None,

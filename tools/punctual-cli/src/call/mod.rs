@@ -21,7 +21,7 @@ use std::{
 use clap::Args;
 use punctual::{
     ExceptionOrigin, Minor, ObjectRef, Orb, OrbError, Priority, ResolveError, SchedulingClass,
-    SystemException, SystemExceptionKind,
+    SystemException, SystemExceptionKind, UrlError,
     any::{Any, Kind, TypeCode},
     dynamic::{Reply, RequestError},
 };
@@ -218,6 +218,11 @@ fn call(options: &Options) -> Result<String, Failed> {
         .resolve_object(&options.reference)
         .map_err(|error| match error {
             ResolveError::Call { .. } => Failed::Unreachable(error.to_string()),
+            ResolveError::Url(UrlError::UnknownProtocol(address)) if address.starts_with("ssliop:") => {
+                Failed::NotSent(format!(
+                    "`{address}` is an address of TLS, which needs `--tls FILE`"
+                ))
+            }
             error => Failed::NotSent(error.to_string()),
         })?;
     if options.priority.is_none() {

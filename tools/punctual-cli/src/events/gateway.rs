@@ -139,7 +139,7 @@ pub fn run(options: &Options) -> Result<(), Failed> {
     for way in &ways {
         println!("{}", way.ends);
     }
-    println!("Ctrl-C ends it.");
+    println!("Ctrl-C or SIGTERM ends it.");
     host.watch(&mut ways, termination);
     for way in &ways {
         println!("Ended. {}", way.shown());

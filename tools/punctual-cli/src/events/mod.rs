@@ -22,7 +22,7 @@ const DEFAULT_CHANNEL: &str = "corbaloc::localhost:2830/Events";
 
 #[derive(Debug, Subcommand)]
 pub enum Events {
-    /// Serve an event channel until Ctrl-C
+    /// Serve an event channel until Ctrl-C or SIGTERM
     ///
     /// Suppliers push events to the channel, and it delivers each to the consumers whose filters accept it,
     /// those of high priority first. The first line of its output is the channel's address; clients are

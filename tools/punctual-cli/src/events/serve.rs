@@ -198,7 +198,7 @@ fn described(options: &Options, lanes: &[Lane]) -> String {
         .map(|lane| format!("{}:{}", lane.priority, lane.threads))
         .collect();
     format!(
-        "Lanes {} (priority:threads), delivery by {who}, queues of {} events, {}. Ctrl-C ends it.",
+        "Lanes {} (priority:threads), delivery by {who}, queues of {} events, {}. Ctrl-C or SIGTERM ends it.",
         lanes.join(", "),
         options.queue,
         shown(options.overflow)

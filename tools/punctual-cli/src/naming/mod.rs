@@ -118,6 +118,10 @@ impl From<NamingError> for Failed {
             NamingError::NotFound(why) if why.reason == NotFoundReason::NotObject => Self::Refused(
                 text.replace("`rebind_context`", "`--context` to replace it by another context"),
             ),
+            NamingError::Context(Resolve::WrongInterface { text, wanted, .. }) => Self::NotBegun(format!(
+                "`{text}` is the address of an object that is not a naming context: it does not support {wanted}; \
+                 `punctual naming serve` prints the address of its root context"
+            )),
             NamingError::Name(..)
             | NamingError::Context(
                 Resolve::Url(_)

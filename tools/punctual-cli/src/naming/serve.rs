@@ -164,7 +164,7 @@ pub fn run(options: &Options) -> Result<(), Failed> {
         number => format!(" ({number} without a name)"),
     };
     println!(
-        "Contexts {}{unnamed}, bindings {}, {place}. Ctrl-C ends it.",
+        "Contexts {}{unnamed}, bindings {}, {place}. Ctrl-C or SIGTERM ends it.",
         found.contexts, found.bindings
     );
     thread::scope(|scope| {

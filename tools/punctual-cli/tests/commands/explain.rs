@@ -62,6 +62,24 @@ fn an_unknown_code_is_an_error() {
 }
 
 #[test]
+fn several_codes_are_explained_in_their_order() {
+    let known = run(["explain", "18", "17"]);
+    let numbers: Vec<_> = known.said.lines().map(|line| &line[..11]).collect();
+    assert_eq!(
+        (known.code, &numbers[..]),
+        (0, &["Punctual 18", "Punctual 17"][..])
+    );
+    let mixed = run(["explain", "17", "9999", "TIMEOUT"]);
+    assert_eq!(mixed.code, 2);
+    assert!(
+        mixed.complained.contains("`9999` is none"),
+        "{}",
+        mixed.complained
+    );
+    assert!(mixed.said.starts_with("Punctual 17") && mixed.said.contains("CORBA::TIMEOUT"));
+}
+
+#[test]
 fn a_misspelt_word_has_a_suggestion() {
     for (word, expected) in [
         ("TRANSEINT", "did you mean `TRANSIENT`?"),

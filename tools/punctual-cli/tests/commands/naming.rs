@@ -8,6 +8,7 @@ use std::{
 };
 
 use punctual::Orb;
+use punctual_events::EventChannel;
 use punctual_fixtures::{Folder, eventually, programs::interruptible};
 use punctual_naming::NamingContext;
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, prlimit};
@@ -124,7 +125,7 @@ fn names_are_bound_resolved_listed_and_unbound() {
     assert!(served.url.ends_with("/NameService"), "{}", served.url);
     assert_eq!(
         served.contents,
-        "Contexts 1, bindings 0, in memory. Ctrl-C ends it."
+        "Contexts 1, bindings 0, in memory. Ctrl-C or SIGTERM ends it."
     );
     assert_eq!(served.done(&["list"]), "");
     served.done(&["create", "radar"]);
@@ -167,6 +168,23 @@ fn names_are_bound_resolved_listed_and_unbound() {
         served.end(Signal::TERM),
         "Ended. Contexts 2, bindings 2; 0 requests beyond a limit were refused.\n"
     );
+}
+
+#[test]
+fn an_object_that_is_no_context_is_named_as_such() {
+    let orb = Orb::builder().listen("iiop://127.0.0.1").build().unwrap();
+    let channel = EventChannel::builder().build().unwrap();
+    let other = channel.serve_inspection(&orb.root_poa()).unwrap();
+    let address = orb.publish("Other", &other).unwrap();
+    let runs = orb.clone();
+    let runs = std::thread::spawn(move || runs.run());
+    let refused = run(["naming", "list", "--at", &address]);
+    assert_eq!(refused.code, 2, "{}", refused.complained);
+    let complained = refused.complained.replace('\n', " ");
+    let expected = format!("`{address}` is the address of an object that is not a naming context");
+    assert!(complained.contains(&expected), "{complained}");
+    orb.shutdown();
+    runs.join().unwrap();
 }
 
 #[test]

@@ -221,3 +221,35 @@ fn equal_priorities_are_not_rate_monotonic() {
     let equal_periods = tasks(&[(10, 2, 1), (10, 5, 1)]);
     assert!(bounds_apply(&equal_periods, 0) && analyse(&equal_periods).unwrap().is_feasible());
 }
+
+/// Only the longer of two sections of one resource delays a step; sections of two resources both do.
+#[test]
+fn blockers_are_those_whose_sections_count() {
+    let using = |priority: i32, resource: usize, length: u64, ceiling: bool| {
+        let section = Section {
+            resource,
+            length,
+            ceiling,
+        };
+        Task::new(1_000, priority).step(Step::new(0, 20).section(section))
+    };
+    for ceiling in [false, true] {
+        let high = using(9, 0, 1, ceiling);
+        let low = [using(1, 0, 12, ceiling), using(2, 0, 1, ceiling)];
+        let budgets = explain(&[high, low[0].clone(), low[1].clone()]).unwrap();
+        let budget = budgets[0][0].as_ref().unwrap();
+        assert_eq!((budget.blocking, &budget.blockers[..]), (12, &[(1, 0)][..]));
+    }
+    let mut high = using(9, 0, 1, false);
+    high.steps[0].sections.push(Section {
+        resource: 1,
+        length: 1,
+        ceiling: false,
+    });
+    let budgets = explain(&[high, using(1, 0, 12, false), using(2, 1, 5, false)]).unwrap();
+    let budget = budgets[0][0].as_ref().unwrap();
+    assert_eq!(
+        (budget.blocking, &budget.blockers[..]),
+        (17, &[(1, 0), (2, 0)][..])
+    );
+}

@@ -31,7 +31,7 @@ impl Gateway {
         let mut said = BufReader::new(child.stdout.take().unwrap());
         let mut ways = Vec::new();
         let mut line = String::new();
-        while line != "Ctrl-C ends it.\n" {
+        while line != "Ctrl-C or SIGTERM ends it.\n" {
             ways.push(line.trim().to_owned());
             line.clear();
             assert!(said.read_line(&mut line).unwrap() > 0, "it began");
