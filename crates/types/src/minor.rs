@@ -451,8 +451,8 @@ table! {
          to search the folders above it (x)";
     ADDRESS_MALFORMED = 154, InvObjref,
         "the address in the reference is none of its transport: Unix sockets and shared memory have an \
-         absolute path, with `%2f` instead of `/` in a URL (`corbaloc:uiop:1.2@%2frun%2fserver/Key`), and TCP \
-         has a host and a port";
+         absolute path, with `%2f` instead of `/` in a URL (`corbaloc:uiop:1.2@%2frun%2fserver/Key`), and \
+         TCP has a host and a port";
     NAMING_COMPONENT_TOO_LONG = 160, ImpLimit,
         "id and kind of a component of the name have more octets than the naming service permits; shorten them, \
          or raise `NamingLimits::component` (`punctual naming serve --component`)";
