@@ -103,7 +103,8 @@ impl Placement {
                     user_cpu(client, server, operation, kinds, extent)?;
             }
             if self.claims_cpu() {
-                self.claim_cpu(counted.user_cpu_us, raw_counted.user_cpu_us, outcome);
+                let (own, raw) = (counted.user_cpu_us, raw_counted.user_cpu_us);
+                self.claim_cpu(own, raw, extent.cpu_seconds > 0, outcome);
             }
             self.add_row(Target::Raw, operation, raw, &raw_counted, None, outcome);
         }
