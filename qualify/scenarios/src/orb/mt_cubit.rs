@@ -4,7 +4,7 @@
 
 use punctual_harness::{
     Hole, Row, Span,
-    statistics::{mean, standard_deviation},
+    statistics::{mean, median, standard_deviation},
     withheld_cpu::cause_of,
 };
 
@@ -102,6 +102,18 @@ impl MeanAndJitter {
             slowest: calls.into_iter().max_by_key(|call| call.end_ns - call.start_ns),
         }
     }
+}
+
+/// Number of consecutive calls of a group: 2.2 s at 20 Hz.
+const GROUP: usize = 44;
+
+/// Returns the jitter of a client in microseconds, outside holes: the median over groups of 44 consecutive
+/// calls, so that one late call changes one group. `None` for a single call, or none.
+pub(super) fn jitter_of_groups(client: &Client, holes: &[Hole]) -> Option<f64> {
+    let calls = &client.report.calls;
+    let groups = calls.chunks_exact(GROUP.min(calls.len()).max(1));
+    let jitters = groups.filter_map(|group| MeanAndJitter::of(group, holes).jitter_us);
+    median(&jitters.collect::<Vec<_>>())
 }
 
 fn us(call: Span) -> f64 {

@@ -4,7 +4,10 @@
 
 use punctual_harness::{Claim, Hole, Outcome};
 
-use super::{super::mt_cubit::MeanAndJitter, Configuration, MOST_LOW, Point, high, low};
+use super::{
+    super::mt_cubit::{MeanAndJitter, jitter_of_groups},
+    Configuration, MOST_LOW, Point, high, low,
+};
 use crate::load::PhaseResult;
 
 /// The smallest number of low-priority clients that runs of all lengths measure.
@@ -19,35 +22,23 @@ const SCHMIDT: &str = "Punctual's limit, after [Schmidt 2002] figure 4";
 
 /// Claims mean and jitter of the high-priority client with its own lane, over the calls outside holes.
 pub(super) fn claim(points: &[PhaseResult<Point>], holes: &[Hole], outcome: &mut Outcome) {
-    let at = |low: usize, awake: bool| {
-        let wanted = Point::Curve {
-            configuration: Configuration::Own,
-            low,
-            awake,
-        };
-        points.iter().find(|point| point.key == wanted)
-    };
+    let at = |low: usize, awake: bool| own_lanes(points, low, awake);
     let of_high = |low: usize| Some(MeanAndJitter::of_clients(high(at(low, false)?), holes));
-    let ratio = |of: fn(&MeanAndJitter) -> Option<f64>| Some(of(&of_high(MOST_LOW)?)? / of(&of_high(0)?)?);
+    let mean_ratio = || Some(of_high(MOST_LOW)?.mean_us? / of_high(0)?.mean_us?);
     let mut claim_at_most = |id: &str, text: &str, source: &str, measured: Option<f64>, limit: f64| {
         let measured = measured.unwrap_or(f64::NAN);
         outcome.claim(Claim::at_most(id, text, source, measured, limit));
     };
     let text = "own lanes: mean latency of the 20 Hz client with 50 low-priority clients over that without";
-    claim_at_most(
-        "20hz.mean-ratio",
-        text,
-        SCHMIDT,
-        ratio(|high| high.mean_us),
-        GROWTH,
-    );
-    let text = "own lanes: jitter of the 20 Hz client with 50 low-priority clients over that without";
+    claim_at_most("20hz.mean-ratio", text, SCHMIDT, mean_ratio(), GROWTH);
+    let text = "own lanes: jitter of the 20 Hz client, in groups of calls, with 50 low-priority clients over \
+                that without";
     let source = "Punctual's limit, after [Schmidt 2002] figure 5";
     claim_at_most(
         "20hz.jitter-ratio",
         text,
         source,
-        ratio(|high| high.jitter_us),
+        jitter_ratio(points, holes, MOST_LOW, 0),
         GROWTH,
     );
     let text = "own lanes: jitter of the 20 Hz client with 50 low-priority clients (µs)";
@@ -86,19 +77,7 @@ pub(super) fn claim(points: &[PhaseResult<Point>], holes: &[Hole], outcome: &mut
 
 /// Claims how the jitter of the high-priority client changes with the number of others on Linux/RT.
 pub(super) fn claim_jitter(points: &[PhaseResult<Point>], holes: &[Hole], outcome: &mut Outcome) {
-    let jitter = |low: usize| {
-        let wanted = Point::Curve {
-            configuration: Configuration::Own,
-            low,
-            awake: false,
-        };
-        let point = points.iter().find(|point| point.key == wanted)?;
-        MeanAndJitter::of_clients(high(point), holes).jitter_us
-    };
-    let ratio = |many: usize, few: usize| {
-        let ratio = jitter(many).zip(jitter(few));
-        ratio.map_or(f64::NAN, |(many, few)| many / few)
-    };
+    let ratio = |many: usize, few: usize| jitter_ratio(points, holes, many, few).unwrap_or(f64::NAN);
     outcome.claim(Claim::above(
         "20hz.jitter-rises",
         "own lanes: jitter of the 20 Hz client with 9 low-priority clients over that without, above the limit: \
@@ -115,4 +94,23 @@ pub(super) fn claim_jitter(points: &[PhaseResult<Point>], holes: &[Hole], outcom
         ratio(MOST_LOW, FEW_LOW),
         GROWTH,
     ));
+}
+
+/// Returns the jitter of the high-priority client beside `many` others over that beside `few`.
+fn jitter_ratio(points: &[PhaseResult<Point>], holes: &[Hole], many: usize, few: usize) -> Option<f64> {
+    let jitter = |low: usize| {
+        let point = own_lanes(points, low, false)?;
+        jitter_of_groups(high(point).first()?, holes)
+    };
+    Some(jitter(many)? / jitter(few)?)
+}
+
+/// Returns the point of the curve with lanes at this number of low-priority clients.
+fn own_lanes(points: &[PhaseResult<Point>], low: usize, awake: bool) -> Option<&PhaseResult<Point>> {
+    let wanted = Point::Curve {
+        configuration: Configuration::Own,
+        low,
+        awake,
+    };
+    points.iter().find(|point| point.key == wanted)
 }

@@ -16,14 +16,14 @@ use std::time::Duration;
 use punctual_harness::{Hole, Outcome, Row};
 
 use super::mt_cubit::{
-    WITHOUT_PAUSES, client, columns, errors, keeps_awake, lanes_and_pool, priority, setup,
+    WITHOUT_PAUSES, client, columns, errors, jitter_of_groups, keeps_awake, lanes_and_pool, priority, setup,
 };
 use crate::{
     control::{Control, Restored},
     error::Error,
     experiment::{Experiment, Trial},
     length::Length,
-    load::{Client, Engine, FAULTY, Phase, PhaseResult, PoolSpec, Worker},
+    load::{Client, Engine, FAULTY, Phase, PhaseResult, PoolSpec, Request, Setup, Worker},
     testbed::Testbed,
 };
 
@@ -37,7 +37,7 @@ const WITHOUT_LANES: Control = Control {
 const REVERSED: Control = Control {
     id: "reversed",
     about: "the client that should be the most important one below all others, which load the server",
-    breaks: &["average-inversion*", "20hz.jitter"],
+    breaks: &["average-inversion*"],
 };
 const SPARSE: Control = Control {
     id: "sparse",
@@ -47,7 +47,13 @@ const SPARSE: Control = Control {
 const FEW_SILENT: Control = Control {
     id: "few-silent",
     about: "no calls of low-priority clients where there are nine",
-    breaks: &["20hz.jitter-rises", "20hz.jitter-constant"],
+    breaks: &["20hz.jitter-rises"],
+};
+const SHARED_LANE: Control = Control {
+    id: "shared-lane",
+    about: "beside 50 low-priority clients another one that shares the lane, the servant and the priority of \
+            the high-priority one, and sends 4 MiB at 83 Hz",
+    breaks: &["20hz.jitter", "20hz.jitter-constant"],
 };
 const LOADED: Control = Control {
     id: "loaded",
@@ -62,7 +68,7 @@ const HIGH_HZ: u32 = 20;
 const LOW_HZ: u32 = 10;
 /// The share of the CPU's time that the calls of all low-priority clients take in the loaded variant.
 const LOAD: f64 = 0.8;
-/// Length of the measurement of the capacity.
+/// Length of each of the two measurements of the capacity.
 const CALIBRATION_SECONDS: f64 = 0.5;
 /// Calls of each low-priority client in the paper.
 const PAPER_CALLS: f64 = 4000.0;
@@ -132,13 +138,18 @@ enum Point {
     Contrast(Configuration, contrast::Load),
     /// The high-priority client alone, at two rates.
     Alone(away::Alone),
-    /// The throughput of a single client that does not pause.
+    /// The throughput of clients that call as often as they can.
     Capacity,
 }
 
 /// Time per number of clients.
 fn seconds(length: Length) -> f64 {
     length.pick(2.2, 30.0, PAPER_CALLS / f64::from(LOW_HZ))
+}
+
+/// Time per number of clients of the curve whose jitter the claims compare: several groups of calls.
+fn seconds_of_claims(length: Length) -> f64 {
+    length.pick(11.0, seconds(length), seconds(length))
 }
 
 /// Returns the phases; in the loaded variant each low-priority client calls at `loaded_hz`.
@@ -166,7 +177,13 @@ fn phases(length: Length, loaded_hz: u32) -> Vec<Phase<Point>> {
             low,
             awake,
         };
-        configuration.phase(key, title, seconds(length), clients)
+        let is_claimed = configuration == Configuration::Own && !awake;
+        let seconds = if is_claimed {
+            seconds_of_claims(length)
+        } else {
+            seconds(length)
+        };
+        configuration.phase(key, title, seconds, clients)
     });
     contrast::phases(length, loaded_hz)
         .into_iter()
@@ -176,17 +193,39 @@ fn phases(length: Length, loaded_hz: u32) -> Vec<Phase<Point>> {
 }
 
 /// Returns the calls per second of each low-priority client such that all together take [`LOAD`] of the CPU.
+///
+/// One client that never pauses shows what calls cost at most often; all of them at that rate show how many
+/// remain with their timers and switches.
 fn loaded_hz(engine: &mut Engine, trial: &mut Trial<'_>) -> Result<u32, Error> {
-    let one = setup(vec![PoolSpec::Lanes(vec![priority(0)])], 1);
-    let clients = Configuration::Own.clients(WITHOUT_PAUSES, 0, LOW_HZ);
+    let lanes = setup(vec![Configuration::Own.pool()], MOST_LOW + 1);
+    let one = Configuration::Own.clients(WITHOUT_PAUSES, 0, LOW_HZ);
+    let most = calls_per_second(engine, trial, &lanes, one)?;
+    let mut all = Configuration::Own.clients(HIGH_HZ, MOST_LOW, (most / MOST_LOW as f64) as u32);
+    all.remove(0);
+    let capacity = calls_per_second(engine, trial, &lanes, all)?;
+    trial.outcome.parameter("capacity_of_one_client_hz", most);
+    trial.outcome.parameter("capacity_of_all_clients_hz", capacity);
+    Ok((LOAD * capacity / MOST_LOW as f64).max(1.0) as u32)
+}
+
+/// Returns the calls per second of these clients together.
+fn calls_per_second(
+    engine: &mut Engine,
+    trial: &mut Trial<'_>,
+    setup: &Setup<'static>,
+    clients: Vec<Worker>,
+) -> Result<f64, Error> {
     let title = "measuring the capacity".to_owned();
     let phase = Configuration::Own.phase(Point::Capacity, title, CALIBRATION_SECONDS, clients);
-    let results = engine.run(trial.testbed, &mut trial.outcome, &[one], vec![phase])?;
-    let calls: usize = results
-        .iter()
-        .map(|phase| phase.clients[0].report.calls.len())
-        .sum();
-    Ok((LOAD * calls as f64 / CALIBRATION_SECONDS / MOST_LOW as f64).max(1.0) as u32)
+    let results = engine.run(
+        trial.testbed,
+        &mut trial.outcome,
+        std::slice::from_ref(setup),
+        vec![phase],
+    )?;
+    let clients = results.iter().flat_map(|phase| &phase.clients);
+    let calls: usize = clients.map(|client| client.report.calls.len()).sum();
+    Ok(calls as f64 / CALIBRATION_SECONDS)
 }
 
 impl Experiment for Latency {
@@ -194,7 +233,15 @@ impl Experiment for Latency {
     const ABOUT: &'static str =
         "latency and jitter of a high-priority client with 0 to 50 low-priority ones (MT_Cubit)";
     const PAGE: &'static str = include_str!("latency.toml");
-    const CONTROLS: &'static [Control] = &[WITHOUT_LANES, REVERSED, LOADED, SPARSE, FEW_SILENT, FAULTY];
+    const CONTROLS: &'static [Control] = &[
+        WITHOUT_LANES,
+        REVERSED,
+        LOADED,
+        SPARSE,
+        FEW_SILENT,
+        SHARED_LANE,
+        FAULTY,
+    ];
     const RESTORED: &'static [Restored] = &[Restored {
         control: &LOADED,
         claims: &["average-inversion", "low.rises"],
@@ -202,7 +249,7 @@ impl Experiment for Latency {
 
     fn expected(length: Length) -> Duration {
         let seconds: f64 = phases(length, LOW_HZ).iter().map(|phase| phase.seconds).sum();
-        Duration::from_secs_f64(seconds + CALIBRATION_SECONDS + 3.0)
+        Duration::from_secs_f64(seconds + 2.0 * CALIBRATION_SECONDS + 3.0)
     }
 
     fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
@@ -219,8 +266,8 @@ impl Experiment for Latency {
         let results = engine.run(trial.testbed, &mut trial.outcome, &[setup], phases)?;
         trial.outcome.parameter("seconds_per_point", seconds(length));
         trial.shortened(
-            "2.2 s instead of 30 s per number of clients, five numbers of clients, two runs with lanes and one of \
-             the pool without lanes",
+            "2.2 or 11 s instead of 30 s per number of clients, five numbers of clients, two runs with lanes and \
+             one of the pool without lanes",
         );
         trial.holes(&engine.holes, engine.measured)?;
         for phase in &results {
@@ -252,20 +299,28 @@ fn change(phases: &mut [Phase<Point>], testbed: &Testbed, loaded_hz: u32) {
         if testbed.is_under(&SPARSE) {
             phase.workers[0].change_rate(|hz| hz / 10);
         }
-        let has_few = matches!(
-            phase.key,
-            Point::Curve {
-                low: averages::FEW_LOW,
-                ..
-            }
-        );
-        if has_few && testbed.is_under(&FEW_SILENT) {
+        let low_clients = match phase.key {
+            Point::Curve { low, .. } => Some(low),
+            _ => None,
+        };
+        if low_clients == Some(averages::FEW_LOW) && testbed.is_under(&FEW_SILENT) {
             phase.workers.truncate(1);
+        }
+        if low_clients == Some(MOST_LOW) && testbed.is_under(&SHARED_LANE) {
+            phase.workers.insert(1, sharer());
         }
         if load {
             let others = phase.workers.iter_mut().skip(1);
             others.for_each(|low| low.change_rate(|_| loaded_hz));
         }
+    }
+}
+
+/// Returns a client in the lane of the high-priority one, whose requests take milliseconds.
+fn sharer() -> Worker {
+    Worker {
+        request: Request::Octets(4 << 20),
+        ..client("low", 0, 83)
     }
 }
 
@@ -289,7 +344,10 @@ fn rows(phase: &PhaseResult<Point>, holes: &[Hole], outcome: &mut Outcome) {
             .with("low_clients", low_clients)
             .with("client", client)
             .with("asked_hz", f64::from(hz));
-        outcome.row(columns(row, clients, holes));
+        let groups = (clients.len() == 1)
+            .then(|| jitter_of_groups(&clients[0], holes))
+            .flatten();
+        outcome.row(columns(row, clients, holes).with("jitter_of_groups_us", groups));
     };
     row("high", high(phase), HIGH_HZ);
     row("low", low(phase), LOW_HZ);
@@ -322,7 +380,7 @@ mod tests {
 
     #[test]
     fn expected_durations_are_within_budget() {
-        assert!(Latency::expected(Length::Quick) <= Duration::from_secs(84));
+        assert!(Latency::expected(Length::Quick) <= Duration::from_secs(112));
         assert!(Latency::expected(Length::Full) <= Duration::from_secs(11 * 60));
     }
 }
