@@ -2,13 +2,15 @@
 
 use std::{
     mem,
-    sync::{Arc, OnceLock},
-    time::Duration,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use punctual::{Completion, SystemException, SystemExceptionKind};
 use punctual_harness::child::{Role, Task, TaskEntry};
-use punctual_os::Thread;
+use punctual_os::{Thread, ThreadSpec};
 use punctual_rtsched::{Current, SchedulingError};
 use punctual_sched::{
     dynamic::Time,
@@ -18,10 +20,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     super::{
-        disciplines::Named,
         endsystem::{Endsystem, joined, spawn},
         processor::{Counted, Processor, Record},
     },
+    live::How,
     model,
 };
 use crate::{
@@ -40,18 +42,15 @@ pub(crate) struct Spec {
     pub(super) host: usize,
     /// Whether it has a separate network.
     pub(super) linked: bool,
-    pub(super) scheduler: Named,
-    pub(super) unit_ns: u64,
-    /// How long a thread keeps its turn after its work; zero except under a control.
-    pub(super) stall: Duration,
-    /// DT2 makes no call.
-    pub(super) without_reply: bool,
+    pub(super) how: How,
 }
 
 /// The child process.
 pub(crate) struct Process {
     executor: Arc<Executor>,
     threads: Vec<Started>,
+    /// Keeps the CPU from idling until the threads have ended.
+    awake: Option<Awake>,
 }
 
 impl Role for Process {
@@ -79,16 +78,15 @@ impl Role for Process {
                 "127.0.0.1"
             }
         };
-        let mut model = model::figure_6(Duration::from_nanos(spec.unit_ns));
-        if spec.without_reply {
+        let mut model = model::figure_6(spec.how.unit);
+        if spec.how.without_reply {
             model::keep_on_host_1(&mut model.tasks[DT2]);
         }
         let threads = model.tasks.len();
-        let endsystem = Endsystem::start(spec.scheduler, threads, serves.then_some(address))?;
+        let endsystem = Endsystem::start(spec.how.scheduler, threads, serves.then_some(address))?;
         let executor = Arc::new(Executor {
             host: spec.host,
-            scheduler: spec.scheduler,
-            stall: spec.stall,
+            how: spec.how,
             processor: Processor::with_room_for(4096),
             model,
             endsystem,
@@ -98,8 +96,12 @@ impl Role for Process {
             true => executor.endsystem.activate(Upcalls(Arc::clone(&executor)))?,
             false => String::new(),
         };
-        let threads = Vec::new();
-        Ok((Self { executor, threads }, reference))
+        let process = Self {
+            executor,
+            threads: Vec::new(),
+            awake: None,
+        };
+        Ok((process, reference))
     }
 }
 
@@ -142,6 +144,8 @@ impl Task<Process> for Start {
 
     fn perform(self, process: &mut Process) -> Result<(), Error> {
         process.threads = process.executor.start(self.origin_ns, &self.other)?;
+        let awake = process.executor.how.awake.then(Awake::start);
+        process.awake = awake.transpose()?;
         Ok(())
     }
 }
@@ -155,15 +159,16 @@ impl Task<Process> for Finish {
     type Reply = Record;
 
     fn perform(self, process: &mut Process) -> Result<Record, Error> {
-        process.executor.finish(mem::take(&mut process.threads))
+        let record = process.executor.finish(mem::take(&mut process.threads));
+        process.awake = None;
+        record
     }
 }
 
 /// Executes the part of the model on one host.
 struct Executor {
     host: usize,
-    scheduler: Named,
-    stall: Duration,
+    how: How,
     processor: Processor,
     model: Model,
     endsystem: Endsystem,
@@ -211,7 +216,7 @@ impl Executor {
         let work = |_: &Current<'_>| Ok::<_, SchedulingError>(self.steps(number, &task.steps)?);
         let ended = self
             .endsystem
-            .segment(self.scheduler, &task.name, &parameters, from, work);
+            .segment(self.how.scheduler, &task.name, &parameters, from, work);
         ended.map(|_| ()).map_err(|error| describe(&error))
     }
 
@@ -223,7 +228,7 @@ impl Executor {
                     let amount = work.time.as_nanos() as u64;
                     self.processor.work(task as u8 + 1, amount, Counted::AlsoHoles);
                     self.processor
-                        .sleep_until(self.processor.now() + self.stall.as_nanos() as u64);
+                        .sleep_until(self.processor.now() + self.how.stall.as_nanos() as u64);
                 }
                 Step::Call(_) => {
                     let other = self
@@ -242,6 +247,28 @@ impl Executor {
 fn not_supported(what: &str) -> SystemException {
     eprintln!("this host does not support {what}");
     SystemException::new(SystemExceptionKind::NoImplement, 0, Completion::No)
+}
+
+/// An ordinary thread that runs whenever nothing else does, until this is dropped.
+struct Awake(Arc<AtomicBool>);
+
+impl Awake {
+    fn start() -> Result<Self, Error> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        ThreadSpec::new("awake").spawn(move || {
+            while !stopped.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        })?;
+        Ok(Self(stop))
+    }
+}
+
+impl Drop for Awake {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Returns the start time of a task.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use punctual_harness::{ChildSpec, Watchdog, child};
 use punctual_os::{CpuSet, clock};
+use serde::{Deserialize, Serialize};
 
 use super::{
     super::{disciplines::Named, schedule::Schedule},
@@ -20,14 +21,16 @@ const START: Duration = Duration::from_secs(20);
 const LEAD: Duration = Duration::from_millis(150);
 
 /// How to run the model.
-#[derive(Clone, Copy)]
-pub(super) struct How {
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub(crate) struct How {
     pub(super) scheduler: Named,
     pub(super) unit: Duration,
-    /// How long a thread keeps its turn after its work.
+    /// How long a thread keeps its turn after its work; zero except under a control.
     pub(super) stall: Duration,
-    /// DT2 works on host 1 only: DT3 interrupts it.
+    /// DT2 works on host 1 only, without a call: DT3 interrupts it.
     pub(super) without_reply: bool,
+    /// An ordinary thread of each host keeps its CPU from idling.
+    pub(super) awake: bool,
 }
 
 /// The result of a live run.
@@ -89,14 +92,7 @@ struct Hosts {
 
 fn start(places: &Places, how: How, linked: bool) -> Result<Hosts, Error> {
     let child = |host: usize, cpus: &CpuSet| {
-        let spec = Spec {
-            host,
-            linked,
-            scheduler: how.scheduler,
-            unit_ns: how.unit.as_nanos() as u64,
-            stall: how.stall,
-            without_reply: how.without_reply,
-        };
+        let spec = Spec { host, linked, how };
         let child = ChildSpec::of::<Process>(format!("host {}", host + 1)).affinity(cpus.clone());
         child.start::<Process>(&spec, START)
     };

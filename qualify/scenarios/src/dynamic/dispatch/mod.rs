@@ -17,7 +17,7 @@ use punctual_harness::{Claim, Outcome, Row};
 
 use super::{disciplines::Named, schedule::Schedule};
 use crate::{
-    control::Control,
+    control::{Control, Restored},
     error::Error,
     experiment::{Experiment, Trial},
     length::Length,
@@ -40,6 +40,11 @@ const LATE: Control = Control {
     id: "late",
     about: "threads that keep the processor for 2 ms after their work",
     breaks: &["*.deviation"],
+};
+const AWAKE: Control = Control {
+    id: "awake",
+    about: "an ordinary thread on each processor that keeps it from idling",
+    breaks: &[],
 };
 const WITHOUT_REPLY: Control = Control {
     id: "without-reply",
@@ -89,7 +94,11 @@ impl Experiment for Dispatching {
     const ABOUT: &'static str = "five distributable threads on two hosts under nine schedulers: order of \
                                  suspensions, live and simulated";
     const PAGE: &'static str = include_str!("dispatch.toml");
-    const CONTROLS: &'static [Control] = &[REVERSED, LATE, SAME, WITHOUT_REPLY];
+    const CONTROLS: &'static [Control] = &[REVERSED, LATE, AWAKE, SAME, WITHOUT_REPLY];
+    const RESTORED: &'static [Restored] = &[Restored {
+        control: &AWAKE,
+        claims: &["*.deviation"],
+    }];
 
     fn expected(length: Length) -> Duration {
         let schedulers = Named::ALL.into_iter();
@@ -159,12 +168,12 @@ fn how(testbed: &Testbed, scheduler: Named, unit: Duration) -> live::How {
         Named::Mif if testbed.is_under(&SAME) => Named::Tp,
         other => other,
     };
-    let stall = testbed.under(&LATE, LATE_BY, Duration::ZERO);
     live::How {
         scheduler,
         unit,
-        stall,
+        stall: testbed.under(&LATE, LATE_BY, Duration::ZERO),
         without_reply: false,
+        awake: testbed.is_under(&AWAKE),
     }
 }
 
