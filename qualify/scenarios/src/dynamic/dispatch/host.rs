@@ -23,8 +23,7 @@ use super::{
         endsystem::{Endsystem, joined, spawn},
         processor::{Counted, Processor, Record},
     },
-    live::How,
-    model,
+    model::{self, How},
 };
 use crate::{
     error::Error,

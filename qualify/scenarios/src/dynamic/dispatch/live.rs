@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use punctual_harness::{ChildSpec, Watchdog, child};
 use punctual_os::{CpuSet, clock};
-use serde::{Deserialize, Serialize};
 
 use super::{
-    super::{disciplines::Named, schedule::Schedule},
+    super::schedule::Schedule,
     host::{Connect, Finish, Plug, Process, Spec, Start},
+    model::How,
     paper,
 };
 use crate::{
@@ -19,19 +19,6 @@ use crate::{
 const START: Duration = Duration::from_secs(20);
 /// Time between the command and the start, enough for both hosts to start their threads.
 const LEAD: Duration = Duration::from_millis(150);
-
-/// How to run the model.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-pub(crate) struct How {
-    pub(super) scheduler: Named,
-    pub(super) unit: Duration,
-    /// How long a thread keeps its turn after its work; zero except under a control.
-    pub(super) stall: Duration,
-    /// DT2 works on host 1 only, without a call: DT3 interrupts it.
-    pub(super) without_reply: bool,
-    /// An ordinary thread of each host keeps its CPU from idling.
-    pub(super) awake: bool,
-}
 
 /// The result of a live run.
 pub(super) struct LiveRun {

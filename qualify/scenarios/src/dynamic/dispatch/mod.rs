@@ -163,12 +163,12 @@ impl Experiment for Dispatching {
 }
 
 /// Returns how a scheduler runs live, under the control of this run.
-fn how(testbed: &Testbed, scheduler: Named, unit: Duration) -> live::How {
+fn how(testbed: &Testbed, scheduler: Named, unit: Duration) -> model::How {
     let scheduler = match scheduler {
         Named::Mif if testbed.is_under(&SAME) => Named::Tp,
         other => other,
     };
-    live::How {
+    model::How {
         scheduler,
         unit,
         stall: testbed.under(&LATE, LATE_BY, Duration::ZERO),

@@ -6,6 +6,7 @@ use punctual_sched::{
     dynamic::Time,
     simulator::{Event, EventKind, Model, Simulation, Step, Task, dispatch_graph},
 };
+use serde::{Deserialize, Serialize};
 
 use super::{
     super::{
@@ -19,6 +20,19 @@ use crate::{error::Error, studies};
 /// The delay of DT3 and DT5 is the unit divided by this, longer than the sum of delays of calls and switches
 /// up to then.
 const LATE: u32 = 10;
+
+/// How to run the model live.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub(crate) struct How {
+    pub(super) scheduler: Named,
+    pub(super) unit: Duration,
+    /// How long a thread keeps its turn after its work; zero except under a control.
+    pub(super) stall: Duration,
+    /// DT2 works on host 1 only, without a call: DT3 interrupts it.
+    pub(super) without_reply: bool,
+    /// An ordinary thread of each host keeps its CPU from idling.
+    pub(super) awake: bool,
+}
 
 /// Returns the model of [Gill 2004] with five threads on two hosts.
 pub(super) fn figure_6(unit: Duration) -> Model {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use punctual_harness::{Claim, Row, blocks::median_ratio, interleave};
 
-use super::{PAPERS, WITHOUT_REPLY, how, last_switch_us, live, paper};
+use super::{PAPERS, WITHOUT_REPLY, how, last_switch_us, live, model, paper};
 use crate::{error::Error, experiment::Trial, length::Length};
 
 /// The paper's claim, and ours.
@@ -40,7 +40,7 @@ pub(super) fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
     trial.stage(title, expected(length));
     let (testbed, outcome) = (&*trial.testbed, &mut trial.outcome);
     let times = interleave(&PAPERS, rounds(length), |scheduler, round| {
-        let how = live::How {
+        let how = model::How {
             without_reply: testbed.is_under(&WITHOUT_REPLY),
             ..how(testbed, scheduler, UNIT)
         };
