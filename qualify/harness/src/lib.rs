@@ -5,6 +5,7 @@
 //! | Task | Module |
 //! |---|---|
 //! | Report results as JSON, with verdict and exit code | [`outcome`], [`machine`] |
+//! | Write files that are checked in advance, and replaced as a whole | [`output_file`] |
 //! | Compute percentiles, medians with confidence intervals, jitter | [`statistics`] |
 //! | Measure several things in alternation | [`blocks`] |
 //! | Prepare the machine, and restore it on every exit | [`supervisor`], [`foreign_tasks`] |
@@ -26,6 +27,7 @@ pub mod machine;
 pub mod memory_folder;
 pub mod other_load;
 pub mod outcome;
+pub mod output_file;
 mod own_program;
 mod process_killer;
 pub mod progress;

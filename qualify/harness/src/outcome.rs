@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::MachineFacts;
-use crate::files::replace_file;
+use crate::output_file;
 pub use claim::{Claim, Skipped};
 pub use row::Row;
 pub use state::State;
@@ -262,7 +262,7 @@ impl Outcome {
     /// # Errors
     /// The file cannot be written; the text names it.
     pub fn write(&self, file: &Path) -> io::Result<()> {
-        replace_file(file, self.to_json().as_bytes())
+        output_file::write(file, self.to_json().as_bytes())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use punctual_harness::output_file;
 use punctual_report::{Chapter, terminal::fitted};
 
 use crate::{
@@ -38,6 +39,9 @@ pub fn run(benchmark: &Benchmark, options: &Options) -> ExitCode {
 
 fn measure(benchmark: &Benchmark, options: &Options) -> Result<ExitCode, Error> {
     options.files.check()?;
+    if let Some(file) = &options.settings.perfetto {
+        output_file::check(file)?;
+    }
     if let Some(ids) = &options.controls {
         let chosen = Chosen::named(ids, benchmark)?;
         let checked = controls::check(&[benchmark], chosen, &options.settings, show_tables)?;

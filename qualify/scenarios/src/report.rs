@@ -1,11 +1,10 @@
 //! Last step of every command that measures: print the verdict, write files, and return the exit code.
 
 mod machine;
-pub(crate) mod output_file;
 
 use std::{fs, path::PathBuf, process::ExitCode};
 
-use punctual_harness::Outcome;
+use punctual_harness::{Outcome, output_file};
 use punctual_report::{
     Page, Tone,
     terminal::{complain, fitted},
@@ -33,7 +32,7 @@ impl Files {
             output_file::check(&folder.join("figure.svg"))?;
         }
         let mut files = [&self.json, &self.html].into_iter().flatten();
-        files.try_for_each(|file| output_file::check(file))
+        Ok(files.try_for_each(|file| output_file::check(file))?)
     }
 
     /// Writes the requested files, prints the verdict, and returns its exit code.

@@ -12,7 +12,7 @@ use std::{
 };
 
 use punctual_harness::{
-    Claim, MachineFacts, Outcome, Row,
+    Claim, MachineFacts, Outcome, Row, output_file,
     supervisor::{Preparation, Supervisor},
 };
 use punctual_os::{CpuSet, TaskId, affinity};
@@ -25,7 +25,7 @@ use punctual_trace::{
 use crate::{
     error::Error,
     explain,
-    report::{could_not_run, interrupted, output_file},
+    report::{could_not_run, interrupted},
     waits,
 };
 
@@ -86,7 +86,7 @@ pub fn run(options: &Options) -> ExitCode {
         .into_iter()
         .flatten()
         .try_for_each(|file| output_file::check(file));
-    match checked.and_then(|()| trace(options)) {
+    match checked.map_err(Error::from).and_then(|()| trace(options)) {
         Ok(outcome) => finish(options, &outcome),
         Err(error) => could_not_run("trace", &error),
     }

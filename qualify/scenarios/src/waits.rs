@@ -1,12 +1,12 @@
 //! Results of a trace: tables of waits for something less important, and the timeline.
 
-use std::{io::Write, path::Path};
+use std::path::Path;
 
-use punctual_harness::{Outcome, Row};
+use punctual_harness::{Outcome, Row, output_file::OutputFile};
 use punctual_report::Table;
 use punctual_trace::{Analysis, Names, Recorded, perfetto};
 
-use crate::{error::Error, report::output_file, rows::is_kind};
+use crate::{error::Error, rows::is_kind};
 
 /// The number of rows that a table shows.
 const SHOWN: usize = 12;
@@ -18,9 +18,10 @@ pub(crate) fn write_timeline(
     analysis: &Analysis,
     names: &Names,
 ) -> Result<(), Error> {
-    let write = |mut to: &mut dyn Write| perfetto::write_timeline(recorded, analysis, names, &mut to);
-    output_file::write_with(file, write)
-        .map_err(|error| format!("{} cannot be written: {error}", file.display()))?;
+    let mut output = OutputFile::create(file)?;
+    perfetto::write_timeline(recorded, analysis, names, &mut output)
+        .map_err(|error| format!("cannot write {}: {error}", file.display()))?;
+    output.finish()?;
     println!(
         "Timeline: {} (open it at https://ui.perfetto.dev)",
         file.display()

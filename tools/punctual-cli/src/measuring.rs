@@ -9,7 +9,7 @@ use punctual_scenarios::{Against, Files, Settings, bench, demo, qualify, trace};
 /// Files to write results to.
 #[derive(Args, Clone, Debug)]
 struct FileArguments {
-    /// Write all results as JSON to this file, too
+    /// Write all results as JSON to this file, too; `-`: standard output
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Write a self-contained HTML page to this file, too
@@ -134,7 +134,7 @@ pub struct Trace {
     /// other
     #[arg(long, value_name = "RECORDS", default_value_t = trace::Options::default().records_per_thread)]
     records: usize,
-    /// Write all findings as JSON to this file, too
+    /// Write all findings as JSON to this file, too; `-`: standard output
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Write the timeline to this file (JSON trace format), for ui.perfetto.dev

@@ -12,7 +12,7 @@ use std::{
 };
 
 use clap::Args;
-use punctual_harness::{Claim, MachineFacts, Outcome, Row};
+use punctual_harness::{Claim, MachineFacts, Outcome, Row, output_file};
 use punctual_os::affinity;
 use punctual_report::{
     Table,
@@ -41,7 +41,7 @@ pub struct Options {
     /// Write the schedule as a scenario for --simulate to this file
     #[arg(long, value_name = "FILE", conflicts_with = "simulate")]
     pub export: Option<PathBuf>,
-    /// Write all results as JSON to this file, too
+    /// Write all results as JSON to this file, too; `-`: standard output
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
     /// Simulate distributable threads under dynamic schedulers, in virtual time
@@ -70,11 +70,10 @@ pub struct Options {
 
 /// Runs the command.
 pub fn run(options: &Options) -> ExitCode {
-    let done = if options.simulate {
-        simulate::simulate(options)
-    } else {
-        plan(options)
-    };
+    let done = check_files(options).and_then(|()| match options.simulate {
+        true => simulate::simulate(options),
+        false => plan(options),
+    });
     match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
@@ -83,6 +82,21 @@ pub fn run(options: &Options) -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Checks that all files can be written, before anything is computed.
+fn check_files(options: &Options) -> Result<(), String> {
+    let files = [
+        &options.json,
+        &options.lanes,
+        &options.export,
+        &options.trace,
+        &options.html,
+    ];
+    let mut given = files.into_iter().flatten();
+    given
+        .try_for_each(|file| output_file::check(file))
+        .map_err(|error| error.to_string())
 }
 
 /// Settings of a server alone are valid, and there is no more to say about them.
@@ -131,7 +145,7 @@ fn plan(options: &Options) -> Result<bool, String> {
     }
     plan.print(options.explain.as_deref());
     if let Some(file) = &options.export {
-        fs::write(file, schedule.to_scenario()).map_err(|error| cannot_write(file, &error))?;
+        output_file::write(file, schedule.to_scenario().as_bytes()).map_err(|error| error.to_string())?;
         println!("Scenario: {}", file.display());
     }
     if let Some(file) = &options.json {
@@ -432,7 +446,7 @@ impl<'s> Plan<'s> {
             ));
         }
         text += &schedule.edited(&original);
-        fs::write(file, text).map_err(|error| cannot_write(file, &error))?;
+        output_file::write(file, text.as_bytes()).map_err(|error| error.to_string())?;
         println!("Lanes: {}", file.display());
         Ok(())
     }
@@ -440,19 +454,6 @@ impl<'s> Plan<'s> {
 
 /// Reasons named in the summary; the table has all of them.
 const MOST_REASONS: usize = 5;
-
-fn cannot_write(file: &Path, error: &std::io::Error) -> String {
-    format!("cannot write {}: {error}{}", file.display(), hint(error))
-}
-
-/// Advice after this error.
-fn hint(error: &std::io::Error) -> &'static str {
-    match error.kind() {
-        std::io::ErrorKind::NotFound => "; does its folder exist?",
-        std::io::ErrorKind::StorageFull => "; is there space left?",
-        _ => "",
-    }
-}
 
 fn milliseconds(nanoseconds: u64) -> f64 {
     nanoseconds as f64 / 1e6

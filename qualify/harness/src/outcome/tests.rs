@@ -241,30 +241,3 @@ fn duplicate_claims_panic() {
 fn a_row_is_flat() {
     let _ = Row::new().with("nested", json!([1]));
 }
-
-#[test]
-fn the_error_names_the_file() {
-    let error = outcome(SchedulingRights::RealTime)
-        .write(Path::new("/nowhere/out.json"))
-        .unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .starts_with("/nowhere/out.json cannot be written"),
-        "{error}"
-    );
-}
-
-#[test]
-fn a_link_is_written_through() {
-    let folder = punctual_fixtures::Folder::new("outcome");
-    let (file, link) = (folder.join("file.json"), folder.join("link.json"));
-    std::os::unix::fs::symlink(&file, &link).unwrap();
-    for text in ["one", "two"] {
-        replace_file(&link, text.as_bytes()).unwrap();
-        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
-    }
-    replace_file(&file, b"three").unwrap();
-    assert_eq!(std::fs::read_to_string(&link).unwrap(), "three");
-}

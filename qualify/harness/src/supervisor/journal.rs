@@ -12,8 +12,8 @@ use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
 use crate::exclusive_cpuset::ExclusiveCpuset;
-use crate::files::{naming, replace_file};
 use crate::foreign_tasks::{self, Move};
+use crate::{files::naming, output_file};
 
 pub(super) const FILE: &str = "changes.json";
 const LOCK: &str = "lock";
@@ -71,7 +71,7 @@ impl Entry {
 
     pub(super) fn write(&self, file: &Path) -> io::Result<()> {
         let text = serde_json::to_string(self).map_err(io::Error::other)?;
-        replace_file(file, text.as_bytes())
+        output_file::write(file, text.as_bytes())
     }
 
     pub(super) fn remove(file: &Path) -> io::Result<()> {

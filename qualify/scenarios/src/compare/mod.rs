@@ -7,11 +7,11 @@ pub(crate) mod suggestions;
 
 use std::path::PathBuf;
 
-use punctual_harness::Outcome;
+use punctual_harness::{Outcome, output_file};
 use punctual_report::Chapter;
 
 use self::{baseline::Baseline, bounds::Bounds};
-use crate::{benchmark::Benchmark, error::Error, report::output_file};
+use crate::{benchmark::Benchmark, error::Error};
 
 /// References for the comparison of results, and the file for test cases.
 #[derive(Clone, Debug, Default)]

@@ -8,14 +8,14 @@ pub use self::selection::is_of_papers;
 
 use std::process::ExitCode;
 
-use punctual_harness::{Outcome, State};
+use punctual_harness::{Outcome, State, output_file};
 use punctual_report::{Table, terminal::complain};
 
 use crate::{
     benchmark::Benchmark,
     compare::{Against, References},
     error::Error,
-    report::{Files, could_not_run, output_file},
+    report::{Files, could_not_run},
     run::Run,
     settings::Settings,
     statements::{self, tables},
@@ -137,9 +137,7 @@ impl<'o> PartialResults<'o> {
         let text = run.outcome(empty_outcome(testbed)).to_json();
         if let Err(error) = output_file::write(file, text.as_bytes()) {
             self.failed = true;
-            let path = file.display();
-            let note = format!("{path} can no longer be written ({error}): free space before the run ends");
-            testbed.progress.note(note);
+            testbed.progress.note(format!("{error}, before the run ends"));
         }
     }
 }

@@ -2,13 +2,13 @@
 
 use std::{fmt::Write, path::Path, process::ExitCode};
 
+use punctual_harness::output_file;
 use serde_json::{Value, json};
 
 use super::{Evaluation, Stated, papers};
 use crate::{
     benchmark::{Benchmark, Effect},
     error::Error,
-    report::output_file,
 };
 
 /// Columns of the terminal.
@@ -21,11 +21,8 @@ pub(crate) fn print(all: &[&Benchmark], json: Option<&Path>) -> Result<ExitCode,
         Some(file) => {
             let rows: Vec<Value> = rows(all).collect();
             let text = serde_json::to_string_pretty(&rows)?;
-            if file.as_os_str() == "-" {
-                println!("{text}");
-            } else {
-                output_file::write_or_keep(file, text.as_bytes())?;
-            }
+            output_file::check(file)?;
+            output_file::write_or_keep(file, text.as_bytes())?;
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual_harness::{Claim, MachineFacts, Outcome, Progress, Row};
+use punctual_harness::{Claim, MachineFacts, Outcome, Progress, Row, output_file};
 use punctual_os::affinity;
 use punctual_report::{Page, Table, Tone, terminal::fitted};
 use punctual_sched::{
@@ -18,7 +18,7 @@ use punctual_sched::{
 use punctual_simulation::{Scenario, Span};
 use serde_json::{Map, Value};
 
-use super::{Options, cannot_write, hint, milliseconds};
+use super::{Options, milliseconds};
 use crate::system_file;
 use trace::Watcher;
 
@@ -48,14 +48,12 @@ pub(super) fn simulate(options: &Options) -> Result<bool, String> {
     simulated.print();
     let outcome = simulated.outcome(&options.file);
     if let Some(file) = &options.json {
-        outcome
-            .write(file)
-            .map_err(|error| format!("{error}{}", hint(&error)))?;
+        outcome.write(file).map_err(|error| error.to_string())?;
         println!("JSON: {}", file.display());
     }
     if let Some(file) = &options.html {
         let page = simulated.page(&options.file, &outcome, &watcher)?;
-        std::fs::write(file, page).map_err(|error| cannot_write(file, &error))?;
+        output_file::write(file, page.as_bytes()).map_err(|error| error.to_string())?;
         println!("HTML: {}", file.display());
     }
     if let Some(file) = &options.trace {

@@ -399,3 +399,32 @@ fn everything_is_explained_to_machines() {
     let growth = of("growth").next().unwrap();
     assert!(growth["may_grow_percent"].as_f64().unwrap() < 0.0, "{growth}");
 }
+
+#[test]
+fn a_dash_is_standard_output() {
+    for option in ["--json", "--export"] {
+        let run = plan(&[Path::new(COMPLETE), Path::new(option), Path::new("-")]);
+        assert_eq!(run.code, 0, "{}", run.complained);
+        let is_whole = match option {
+            "--json" => serde_json::from_str::<Value>(&run.said).is_ok(),
+            _ => run.said.contains("[[task]]") && !run.said.contains("response (ms)"),
+        };
+        assert!(is_whole, "{option}: {}", run.said);
+        assert!(run.complained.contains("response (ms)"), "{}", run.complained);
+    }
+    assert!(!Path::new("-").exists());
+}
+
+#[test]
+fn files_are_checked_before_the_plan() {
+    for option in ["--json", "--lanes", "--export"] {
+        let run = plan(&[Path::new(COMPLETE), Path::new(option), Path::new("/nowhere/x")]);
+        assert_eq!(run.code, 2);
+        assert_eq!(run.said, "", "{option}");
+        assert!(
+            run.complained.starts_with("error: cannot write /nowhere/x: "),
+            "{}",
+            run.complained
+        );
+    }
+}

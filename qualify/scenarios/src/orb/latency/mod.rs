@@ -31,7 +31,8 @@ pub(crate) struct Latency;
 
 const WITHOUT_LANES: Control = Control {
     id: "without-lanes",
-    about: "a pool without lanes instead of a lane for each client, and the calibrated load in all phases",
+    about: "a pool without lanes instead of a lane for each client, and low-priority clients that ask for \
+            twice the calibrated load, more than the processor can do, in all phases",
     breaks: &["20hz.*-ratio", "p50-ratio", "p99-ratio", "loaded.*"],
 };
 const REVERSED: Control = Control {
@@ -288,9 +289,12 @@ impl Experiment for Latency {
 
 /// Makes the changes of a control to the clients.
 fn change(phases: &mut [Phase<Point>], testbed: &Testbed, loaded_hz: u32) {
-    let load = [&WITHOUT_LANES, &REVERSED, &LOADED]
-        .into_iter()
-        .any(|control| testbed.is_under(control));
+    let low_hz = if testbed.is_under(&WITHOUT_LANES) {
+        Some(2 * loaded_hz)
+    } else {
+        let is_loaded = testbed.is_under(&REVERSED) || testbed.is_under(&LOADED);
+        is_loaded.then_some(loaded_hz)
+    };
     for phase in phases {
         if testbed.is_under(&REVERSED) {
             // That of the least important client, with its lane.
@@ -309,9 +313,9 @@ fn change(phases: &mut [Phase<Point>], testbed: &Testbed, loaded_hz: u32) {
         if low_clients == Some(MOST_LOW) && testbed.is_under(&SHARED_LANE) {
             phase.workers.insert(1, sharer());
         }
-        if load {
+        if let Some(low_hz) = low_hz {
             let others = phase.workers.iter_mut().skip(1);
-            others.for_each(|low| low.change_rate(|_| loaded_hz));
+            others.for_each(|low| low.change_rate(|_| low_hz));
         }
     }
 }

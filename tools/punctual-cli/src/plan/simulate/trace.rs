@@ -1,11 +1,8 @@
 //! Records events of a simulation: all in a file, the first ones for the figure.
 
-use std::{
-    fs::File,
-    io::{self, BufWriter, Write},
-    path::PathBuf,
-};
+use std::io::{self, Write};
 
+use punctual_harness::output_file::OutputFile;
 use punctual_sched::simulator::{Arrival, Event, EventKind, Model, Observer, ThreadId};
 use serde_json::json;
 
@@ -14,7 +11,7 @@ use crate::plan::Options;
 /// Observer that records events.
 pub(super) struct Watcher<'m> {
     model: &'m Model,
-    file: Option<(PathBuf, BufWriter<File>)>,
+    file: Option<OutputFile>,
     failed: Option<io::Error>,
     /// First events, for the figure.
     first: Vec<Event>,
@@ -26,13 +23,10 @@ const MOST_EVENTS: usize = 20_000;
 
 impl<'m> Watcher<'m> {
     pub(super) fn new(model: &'m Model, options: &Options) -> Result<Self, String> {
-        let file = options.trace.as_ref().map(|path| match File::create(path) {
-            Ok(file) => Ok((path.clone(), BufWriter::new(file))),
-            Err(error) => Err(super::cannot_write(path, &error)),
-        });
+        let file = options.trace.as_deref().map(OutputFile::create).transpose();
         Ok(Self {
             model,
-            file: file.transpose()?,
+            file: file.map_err(|error| error.to_string())?,
             failed: None,
             first: Vec::new(),
             most: if options.html.is_some() { MOST_EVENTS } else { 0 },
@@ -45,16 +39,11 @@ impl<'m> Watcher<'m> {
 
     /// Writes the rest of the file; an error if not all events could be written.
     pub(super) fn finish(&mut self) -> Result<(), String> {
-        let Some((path, file)) = &mut self.file else {
+        let Some(file) = self.file.take() else {
             return Ok(());
         };
-        match self.failed.take().map_or_else(|| file.flush(), Err) {
-            Ok(()) => Ok(()),
-            Err(error) => Err(format!(
-                "cannot write all of {}: {error}; is there space left?",
-                path.display()
-            )),
-        }
+        let written = self.failed.take().map_or_else(|| file.finish(), Err);
+        written.map_err(|error| format!("the trace is not complete: {error}"))
     }
 }
 
@@ -63,7 +52,7 @@ impl Observer for Watcher<'_> {
         if self.first.len() < self.most {
             self.first.push(event);
         }
-        if let Some((_, file)) = &mut self.file
+        if let Some(file) = &mut self.file
             && self.failed.is_none()
         {
             self.failed = writeln!(file, "{}", line(self.model, &event)).err();
