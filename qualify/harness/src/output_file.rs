@@ -1,5 +1,5 @@
-//! Result files: checked before the measurement, replaced atomically, and never lost after it. `-` is standard
-//! output.
+//! Result files: checked before the measurement, replaced atomically, and never lost after it. `-` is
+//! standard output.
 
 use std::{
     fs::{self, File, OpenOptions},

@@ -14,6 +14,8 @@ use crate::load::PhaseResult;
 pub(super) const FEW_LOW: usize = 9;
 /// The largest acceptable growth, as of the percentiles.
 const GROWTH: f64 = 1.25;
+/// The growth of jitter above which it is noticeable: two equal points differ by up to a third.
+const NOTICEABLE: f64 = 1.5;
 /// The jitter of Linux/RT with many clients in figure 6, in microseconds.
 const PAPER_JITTER_US: f64 = 200.0;
 /// The largest ratio of two means that a figure of the papers does not show as an inversion.
@@ -84,7 +86,7 @@ pub(super) fn claim_jitter(points: &[PhaseResult<Point>], holes: &[Hole], outcom
          it is noticeably higher",
         "[Schmidt 2002] figure 5, Linux/RT",
         ratio(FEW_LOW, 0),
-        GROWTH,
+        NOTICEABLE,
     ));
     outcome.claim(Claim::at_most(
         "20hz.jitter-constant",

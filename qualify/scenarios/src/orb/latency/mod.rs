@@ -32,7 +32,7 @@ pub(crate) struct Latency;
 const WITHOUT_LANES: Control = Control {
     id: "without-lanes",
     about: "a pool without lanes instead of a lane for each client, and low-priority clients that ask for \
-            twice the calibrated load, more than the processor can do, in all phases",
+            more than the processor can do, in all phases",
     breaks: &["20hz.*-ratio", "p50-ratio", "p99-ratio", "loaded.*"],
 };
 const REVERSED: Control = Control {
@@ -58,7 +58,7 @@ const SHARED_LANE: Control = Control {
 };
 const LOADED: Control = Control {
     id: "loaded",
-    about: "low-priority clients that together take 80 % of the processor, in all phases",
+    about: "low-priority clients that ask for more than the processor can do, in all phases",
     breaks: &[],
 };
 
@@ -289,11 +289,11 @@ impl Experiment for Latency {
 
 /// Makes the changes of a control to the clients.
 fn change(phases: &mut [Phase<Point>], testbed: &Testbed, loaded_hz: u32) {
-    let low_hz = if testbed.is_under(&WITHOUT_LANES) {
+    let low_hz = if testbed.is_under(&WITHOUT_LANES) || testbed.is_under(&LOADED) {
+        // 1.6 times what the processor can do.
         Some(2 * loaded_hz)
     } else {
-        let is_loaded = testbed.is_under(&REVERSED) || testbed.is_under(&LOADED);
-        is_loaded.then_some(loaded_hz)
+        testbed.is_under(&REVERSED).then_some(loaded_hz)
     };
     for phase in phases {
         if testbed.is_under(&REVERSED) {
