@@ -10,6 +10,10 @@ use ratatui::{
     DefaultTerminal, Frame,
     crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers},
 };
+use rustix::{
+    event::{PollFd, PollFlags, Timespec},
+    io::Errno,
+};
 
 /// A value to watch, with its last and its present state.
 pub struct Watch<'w, T, E> {
@@ -27,14 +31,19 @@ const SLICE: Duration = Duration::from_millis(100);
 
 impl<T: Clone, E> Watch<'_, T, E> {
     /// Shows it until the user quits or it does not answer. Restores the terminal, also after a panic.
-    pub fn run(self, first: T) -> Result<(), E> {
+    pub fn run(mut self, first: T) -> Result<(), E> {
         let mut terminal = ratatui::try_init().map_err(self.terminal_error)?;
         let ended = self.watch(&mut terminal, first);
+        if let Ok(Terminal::Closed) = poll_terminal(Duration::ZERO) {
+            // It can neither be restored nor show an error; dropping this would panic for that reason.
+            std::mem::forget(terminal);
+            return Ok(());
+        }
         ratatui::restore();
         ended
     }
 
-    fn watch(mut self, terminal: &mut DefaultTerminal, first: T) -> Result<(), E> {
+    fn watch(&mut self, terminal: &mut DefaultTerminal, first: T) -> Result<(), E> {
         let mut before = first.clone();
         let mut now = first;
         let mut next_refresh = Instant::now() + self.interval.min(Duration::from_millis(500));
@@ -74,23 +83,63 @@ impl<T: Clone, E> Watch<'_, T, E> {
             }
             match next_event(left.min(SLICE)).map_err(self.terminal_error)? {
                 None => {}
-                Some(Event::Key(key)) if key.kind == KeyEventKind::Press => match action_of(key) {
-                    Action::Nothing => {}
-                    action => return Ok(action),
-                },
-                Some(_) => return Ok(Action::Nothing),
+                Some(Input::Closed) => return Ok(Action::Quit),
+                Some(Input::Event(Event::Key(key))) if key.kind == KeyEventKind::Press => {
+                    match action_of(key) {
+                        Action::Nothing => {}
+                        action => return Ok(action),
+                    }
+                }
+                Some(Input::Event(_)) => return Ok(Action::Nothing),
             }
         }
     }
 }
 
-/// The next event within this time, if any; a signal interrupts the wait and is no error.
-fn next_event(timeout: Duration) -> io::Result<Option<Event>> {
-    let ready = match event::poll(timeout) {
-        Err(error) if error.kind() == io::ErrorKind::Interrupted => false,
-        ready => ready?,
-    };
-    ready.then(event::read).transpose()
+enum Input {
+    Event(Event),
+    /// There will be no more events.
+    Closed,
+}
+
+/// The next input within this time, if any; may return early without any.
+///
+/// `event::poll` never returns once the terminal is closed, so it is asked only of an open one, and without
+/// waiting.
+fn next_event(timeout: Duration) -> io::Result<Option<Input>> {
+    if let Terminal::Closed = poll_terminal(Duration::ZERO)? {
+        return Ok(Some(Input::Closed));
+    }
+    // It also reports the new size of the terminal, which is no input.
+    match event::poll(Duration::ZERO) {
+        Ok(true) => return event::read().map(|event| Some(Input::Event(event))),
+        Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
+        Ok(false) | Err(_) => {}
+    }
+    poll_terminal(timeout)?;
+    Ok(None)
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Terminal {
+    Open,
+    Closed,
+}
+
+/// Waits for input, a signal, or the end of this time.
+fn poll_terminal(timeout: Duration) -> io::Result<Terminal> {
+    let input = io::stdin();
+    let mut polled = [PollFd::new(&input, PollFlags::IN)];
+    let timeout = Timespec::try_from(timeout).map_err(io::Error::other)?;
+    match rustix::event::poll(&mut polled, Some(&timeout)) {
+        Ok(_) | Err(Errno::INTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let closed = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
+    match polled[0].revents().intersects(closed) {
+        true => Ok(Terminal::Closed),
+        false => Ok(Terminal::Open),
+    }
 }
 
 /// Meaning of a key.

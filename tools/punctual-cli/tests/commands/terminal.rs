@@ -63,7 +63,7 @@ fn colours_are_for_terminals_and_not_with_no_color() {
 
 /// Output of the program on a terminal of 80 columns.
 fn on_a_terminal(arguments: &[&str], environment: &[(&str, &str)]) -> String {
-    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
     let name = ptsname(&master, Vec::new()).unwrap();

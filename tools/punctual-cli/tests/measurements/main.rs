@@ -46,6 +46,7 @@ fn main() -> ExitCode {
         top::an_orb_that_does_not_answer_is_not_missing,
         top::an_orb_that_ends_is_reported,
         top::the_terminal_is_restored_however_top_ends,
+        top::top_ends_when_its_terminal_is_closed,
         trace::what_is_written_agrees_with_the_exit_code,
         trace::a_command_that_fails_is_named,
         trace::calls_of_an_orb_are_recorded_on_both_sides,

@@ -162,6 +162,17 @@ pub fn the_terminal_is_restored_however_top_ends() {
     }
 }
 
+pub fn top_ends_when_its_terminal_is_closed() {
+    let folder = Folder::new("closed");
+    let socket = folder.join("radar.inspect");
+    let _orb = orb(Inspection::at(&socket));
+    let mut terminal = Terminal::start(&socket);
+    terminal.wait_for("q quits");
+    // It is not the controlling terminal of the process, which therefore receives no SIGHUP.
+    terminal.master = File::open("/dev/null").unwrap();
+    assert_eq!(terminal.wait(), 0);
+}
+
 /// `punctual top` on a pseudo-terminal.
 struct Terminal {
     child: Child,
@@ -171,7 +182,7 @@ struct Terminal {
 
 impl Terminal {
     fn start(socket: &Path) -> Self {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
         let name = ptsname(&master, Vec::new()).unwrap();
