@@ -237,7 +237,7 @@ impl Plan {
 /// Remaining time that is shown as long as work remains.
 const SHORTEST_REST: Duration = Duration::from_secs(1);
 
-/// Formats a duration in seconds up to two minutes, then in minutes, rounded up.
+/// Formats a duration in seconds up to two minutes, then in minutes, with a decimal up to ten.
 ///
 /// ```
 /// use std::time::Duration;
@@ -248,6 +248,8 @@ pub fn in_words(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     if seconds <= 120.0 {
         format!("{} s", seconds.ceil())
+    } else if seconds <= 600.0 {
+        format!("{:.1} min", seconds / 60.0)
     } else {
         format!("{} min", (seconds / 60.0).ceil())
     }

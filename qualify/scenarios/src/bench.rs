@@ -12,7 +12,7 @@ use crate::{
         controls::{self, Chosen},
         not_restored, page,
     },
-    report::{Files, could_not_run},
+    report::{Files, could_not_run, print_skipped},
     run::Run,
     settings::Settings,
     statements::{self, tables},
@@ -65,6 +65,7 @@ fn measure(benchmark: &Benchmark, options: &Options) -> Result<ExitCode, Error> 
     if let Some(text) = conclusion {
         println!("{}\n", fitted(text));
     }
+    print_skipped(&measured.outcome);
     let html = || page::of_one(&title, measured, &options.settings);
     Ok(options.files.finish(&measured.outcome, html))
 }
@@ -72,7 +73,10 @@ fn measure(benchmark: &Benchmark, options: &Options) -> Result<ExitCode, Error> 
 /// Prints what the last control run measured.
 fn show_tables(run: &Run<'_>, _: &Testbed) {
     if let Some(last) = run.measured.last() {
-        println!("{}: {}", last.part, last.outcome.verdict());
+        println!(
+            "{}",
+            fitted(&format!("{}: {}", last.part, last.outcome.verdict()))
+        );
         if let Some(chapter) = &last.chapter {
             println!("{}\n", chapter.to_text());
         }

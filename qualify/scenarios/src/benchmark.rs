@@ -39,16 +39,22 @@ pub(crate) enum Effect {
     Restores,
 }
 
+/// Durations up to here are not stated more precisely.
+const SHORT: Duration = Duration::from_secs(10);
+
 impl Benchmark {
     /// Returns the usual durations of the quick and the full form, in words.
     ///
     /// ```
     /// let mut benchmarks = punctual_scenarios::benchmarks();
     /// let cubit = benchmarks.find(|benchmark| benchmark.name == "cubit").unwrap();
-    /// assert_eq!(cubit.durations(), "52 s with --quick, 7 min in full");
+    /// assert_eq!(cubit.durations(), "35 s with --quick, 5.9 min in full");
     /// ```
     pub fn durations(&self) -> String {
-        let [quick, full] = [Length::Quick, Length::Full].map(|length| in_words((self.expected)(length)));
+        let [quick, full] = [Length::Quick, Length::Full].map(|length| match (self.expected)(length) {
+            short if short < SHORT => format!("less than {}", in_words(SHORT)),
+            long => in_words(long),
+        });
         format!("{quick} with --quick, {full} in full")
     }
 

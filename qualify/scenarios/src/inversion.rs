@@ -61,7 +61,7 @@ impl Experiment for InversionCheck {
     const CONTROLS: &'static [Control] = &[EXCHANGED, ONE_SIDE, load::STALLED];
 
     fn expected(length: Length) -> Duration {
-        load::expected(&phases(length)) + Duration::from_secs(3)
+        load::expected(&phases(length)) + Duration::from_millis(500)
     }
 
     fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {

@@ -4,7 +4,7 @@ mod machine;
 
 use std::{fs, path::PathBuf, process::ExitCode};
 
-use punctual_harness::{Outcome, output_file};
+use punctual_harness::{Outcome, outcome::Skipped, output_file};
 use punctual_report::{
     Page, Tone,
     terminal::{complain, fitted},
@@ -22,6 +22,13 @@ pub struct Files {
     pub html: Option<PathBuf>,
     /// Folder for the figures, an SVG file each.
     pub figures: Option<PathBuf>,
+}
+
+/// Prints what was not measured, and why.
+pub(crate) fn print_skipped(outcome: &Outcome) {
+    for Skipped { what, reason, .. } in outcome.skipped() {
+        println!("{}", fitted(&format!("Not measured: {what}: {reason}")));
+    }
 }
 
 impl Files {

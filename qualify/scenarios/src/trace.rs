@@ -25,7 +25,7 @@ use punctual_trace::{
 use crate::{
     error::Error,
     explain,
-    report::{could_not_run, interrupted},
+    report::{could_not_run, interrupted, print_skipped},
     waits,
 };
 
@@ -94,14 +94,14 @@ pub fn run(options: &Options) -> ExitCode {
 
 fn finish(options: &Options, outcome: &Outcome) -> ExitCode {
     for (title, table) in waits::tables(outcome, |_| true) {
-        println!("{title}\n{}\n", table.to_text());
+        println!("{}\n{}\n", fitted(title), table.to_text());
     }
     let budgets = explain::tables(outcome, |_| true);
     if !budgets.is_empty() {
         println!("{}\n", fitted(explain::COST));
     }
     for (title, table) in budgets {
-        println!("{title}\n{}\n", table.to_text());
+        println!("{}\n{}\n", fitted(&title), table.to_text());
     }
     if let Some(file) = &options.json {
         if let Err(error) = output_file::write_or_keep(file, outcome.to_json().as_bytes()) {
@@ -110,7 +110,8 @@ fn finish(options: &Options, outcome: &Outcome) -> ExitCode {
         }
         println!("JSON: {}", file.display());
     }
-    println!("{}", outcome.verdict());
+    print_skipped(outcome);
+    println!("{}", fitted(&outcome.verdict().to_string()));
     interrupted().unwrap_or_else(|| outcome.verdict().into())
 }
 

@@ -55,7 +55,7 @@ pub enum HostOrder {
 
 /// A host as the file states it.
 #[derive(Clone, Deserialize, Serialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a name, or a table with `name`")]
 enum HostEntry {
     Name(String),
     Table(HostTable),

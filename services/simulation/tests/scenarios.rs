@@ -152,7 +152,7 @@ fn errors_name_position_key_and_a_valid_value() {
             "until = \"0 s\"",
             "x.toml:2:9: until: must be longer than 0",
         ),
-        ("until = \"1 s\"\n", "", "missing field `until`"),
+        ("until = \"1 s\"\n", "", "missing key `until`"),
         (
             "\"1 s\"",
             "\"-1 s\"",
@@ -389,7 +389,7 @@ fn tasks_that_start_each_other_endlessly_are_refused() {
 fn the_error_of_an_incomplete_file_names_the_next_table() {
     let error = |text: &str| Scenario::parse("x.toml", text).unwrap_err().to_string();
     let head = "scheduler = \"EDF\"\nuntil = \"1 s\"\n";
-    assert!(error("").contains("missing field `scheduler`"));
+    assert!(error("").contains("missing key `scheduler`"));
     assert!(error(head).contains("no host; add [[host]]"));
     assert!(error(&format!("{head}[[host]]\nname = \"a\"\n")).contains("no task; add [[task]]"));
 }

@@ -7,7 +7,7 @@ pub(crate) fn in_terms_of_toml(message: &str) -> String {
     let kinds = ["invalid type: ", "invalid value: "];
     let wrong = kinds.into_iter().find_map(|kind| message.strip_prefix(kind));
     let Some((found, expected)) = wrong.and_then(|wrong| wrong.split_once(", expected ")) else {
-        return unknown_key(message).unwrap_or_else(|| message.to_owned());
+        return unknown_key(message).unwrap_or_else(|| message.replacen("missing field", "missing key", 1));
     };
     let found = match found
         .split_once(' ')
@@ -178,14 +178,14 @@ cpu = 7
             "bad:1:1: nmae: unknown key `nmae`; did you mean `name`?",
             "bad:2:8: name: expected a string, found the integer `2`",
             "bad:4:11: lane[1].threads: expected an integer from 0, found the string \"1\"",
-            "bad:5:1: lane[2]: missing field `threads`",
+            "bad:5:1: lane[2]: missing key `threads`",
             "bad:9:12: lane[3].cpus[2]: expected an integer from 0 to 65535, found the integer `-1`",
             "bad:9:19: lane[3].cpus[4]: expected an integer from 0 to 65535, found the string \"x\"",
             "bad:12:1: inner.cpu: unknown key `cpu`; did you mean `cpus`?",
         ];
         assert_eq!(said.lines().collect::<Vec<_>>(), expected);
         let one = parse::<File>("bad", "lane = []", |_| Ok(())).unwrap_err();
-        assert_eq!(one.to_string(), "bad:1:1: lane: missing field `name`");
+        assert_eq!(one.to_string(), "bad:1:1: lane: missing key `name`");
     }
 
     #[test]

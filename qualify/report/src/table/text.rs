@@ -30,7 +30,7 @@ impl Table {
         if self.title.is_empty() {
             text
         } else {
-            format!("{}\n{text}", self.title)
+            format!("{}\n{text}", terminal::fitted_within(&self.title, width))
         }
     }
 

@@ -80,10 +80,8 @@ impl Bounds {
 
     fn parse(file: &str, text: &str, benchmarks: &[&'static str]) -> Result<Self, String> {
         let at = |offset: usize| text.get(..offset).unwrap_or(text).matches('\n').count() + 1;
-        let written: Written = toml::from_str(text).map_err(|error| {
-            let line = at(error.span().map_or(0, |span| span.start));
-            format!("{file}:{line}: {}", error.message().trim())
-        })?;
+        let written: Written =
+            punctual_toml::parse(file, text, |_| Ok(())).map_err(|error| error.to_string())?;
         if written.limit.is_empty() {
             return Err(format!("{file}: contains no limit; each begins with [[limit]]"));
         }

@@ -154,9 +154,9 @@ impl Extent {
     /// Expected duration of starting client and server.
     const START: Duration = Duration::from_millis(200);
 
-    /// Returns the expected duration of measuring an operation: about 150 µs for a call and its baseline.
+    /// Returns the expected duration of measuring an operation: about 100 µs for a call and its baseline.
     fn of_operation(self) -> Duration {
-        Duration::from_micros(self.rounds as u64 * u64::from(self.calls_per_block) * 150)
+        Duration::from_micros(self.rounds as u64 * u64::from(self.calls_per_block) * 100)
     }
 
     /// Returns the duration of measuring the processor time of a call and its baseline.

@@ -39,7 +39,7 @@ impl Experiment for Demo {
     const CONTROLS: &'static [Control] = &[EXCHANGED, STALLED];
 
     fn expected(length: Length) -> Duration {
-        load::expected(&phases(length, None)) + Duration::from_secs(2)
+        load::expected(&phases(length, None))
     }
 
     fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {

@@ -63,13 +63,14 @@ fn measure(files: &Files, settings: &Settings) -> Result<ExitCode, Error> {
         measured.outcome.failed(not_restored(&error));
     }
     let outcome = &measured.outcome;
-    let Some(chapter) = &measured.chapter else {
+    let Some(chapter) = measured.chapter.take() else {
         let reasons: Vec<String> = outcome.doubts().collect();
         return Err(reasons.join("; ").replace("could not run: ", "").into());
     };
     terminal::print(outcome);
+    let chapter = chapter.concluded(terminal::result(outcome));
     Ok(files.finish(outcome, || {
-        let page = page("Why lanes matter: the demo", outcome).chapter(chapter)?;
+        let page = page("Why lanes matter: the demo", outcome).chapter(&chapter)?;
         with_machine(page, outcome)
     }))
 }

@@ -20,7 +20,7 @@ pub(super) fn print(outcome: &Outcome) {
         println!("{}", fitted(&line));
     }
     let rights = rights::probe();
-    println!("\n{}", fitted(&result(outcome, rights.realtime)));
+    println!("\n{}", fitted(&result(outcome)));
     if let Some(remedy) = rights.advice().first() {
         println!("To grant the missing rights:\n  {remedy}");
     }
@@ -68,7 +68,11 @@ fn bar(percent: f64) -> String {
 /// The result in one sentence: the high-priority client at its worst work, with and without lanes. Loads at
 /// which its own calls exceed the processor do not count. Without the right to real-time scheduling,
 /// priorities have no effect.
-fn result(outcome: &Outcome, is_realtime: bool) -> String {
+pub(super) fn result(outcome: &Outcome) -> String {
+    result_with(outcome, rights::probe().realtime)
+}
+
+fn result_with(outcome: &Outcome, is_realtime: bool) -> String {
     let high = f64::from(Importance::High.rate());
     // From here on its own calls exceed the processor.
     let most = CAPACITY / high * 100.0;
@@ -173,16 +177,16 @@ mod tests {
     #[test]
     fn one_sentence_states_the_result() {
         assert_eq!(
-            result(&outcome(), true),
+            result_with(&outcome(), true),
             "With lanes the 75 Hz client met 100 % of its deadlines at each of the 4 measured loads up to 183 % \
              (above 200 % its own calls exceed the processor); in a pool without lanes 44 % at the worst."
         );
         assert_eq!(
-            result(&outcome_of(&[30, 50, 55]), true),
+            result_with(&outcome_of(&[30, 50, 55]), true),
             "With lanes the 75 Hz client met 100 % of its deadlines at each of the 3 measured loads up to 183 %; \
              in a pool without lanes 44 % at the worst."
         );
-        let without_rights = result(&outcome(), false);
+        let without_rights = result_with(&outcome(), false);
         assert!(without_rights.contains("cannot be shown: at the worst load, the 75 Hz client met 100 %"));
     }
 }

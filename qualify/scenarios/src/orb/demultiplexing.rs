@@ -124,9 +124,9 @@ impl Extent {
         }
     }
 
-    /// A call takes about half a microsecond.
+    /// A call takes about a tenth of a microsecond.
     fn expected(self) -> Duration {
-        Duration::from_nanos(500 * u64::from(self.calls)) * (self.rounds * arrangements().len()) as u32
+        Duration::from_nanos(90 * u64::from(self.calls)) * (self.rounds * arrangements().len()) as u32
     }
 }
 
@@ -140,7 +140,7 @@ impl Experiment for Demultiplexing {
     const CONTROLS: &'static [Control] = &[SEARCHED];
 
     fn expected(length: Length) -> Duration {
-        Extent::of(length).expected() + Duration::from_secs(2)
+        Extent::of(length).expected() + Duration::from_millis(200)
     }
 
     fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {

@@ -171,7 +171,7 @@ fn rounds(length: Length) -> usize {
 
 /// Returns the expected duration of one case.
 fn expected(rounds: usize) -> Duration {
-    Duration::from_micros(rounds as u64 * 40)
+    Duration::from_micros(rounds as u64 * 10)
 }
 
 #[derive(Debug, Deserialize, Serialize)]

@@ -127,7 +127,7 @@ impl Extent {
         let waiters: usize = WAITERS.iter().sum();
         let waits = self.blocks * self.rounds * waiters;
         let threads = self.blocks * waiters;
-        Duration::from_micros((waits * 20 + threads * 150) as u64)
+        Duration::from_micros((waits * 3 + threads * 25) as u64)
     }
 }
 

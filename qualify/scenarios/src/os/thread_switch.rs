@@ -116,7 +116,7 @@ const GROWTH: f64 = 1.1;
 const THREADS: [usize; 4] = [2, 10, 128, 1000];
 const PRIORITY: i16 = 30;
 /// Time to create up to a thousand threads.
-const CREATION: Duration = Duration::from_millis(300);
+const CREATION: Duration = Duration::from_millis(60);
 
 /// Switches for each number of threads.
 fn switches(length: Length) -> usize {
@@ -125,7 +125,7 @@ fn switches(length: Length) -> usize {
 
 /// Returns the expected duration for each number of threads.
 fn expected(switches: usize) -> Duration {
-    Duration::from_micros(switches as u64 * 3) + CREATION
+    Duration::from_micros(switches as u64) + CREATION
 }
 
 #[derive(Debug, Deserialize, Serialize)]

@@ -116,7 +116,7 @@ impl Extent {
 
     fn expected(self) -> Duration {
         // Mostly starting and stopping the kernel's recorder.
-        Duration::from_millis(400) * self.rounds as u32
+        Duration::from_millis(230) * self.rounds as u32
     }
 }
 

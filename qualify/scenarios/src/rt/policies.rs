@@ -140,7 +140,7 @@ impl Experiment for Policies {
     ];
 
     fn expected(length: Length) -> Duration {
-        load::expected(&phases(length, 0)) + Duration::from_secs(3)
+        load::expected(&phases(length, 0))
     }
 
     fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {

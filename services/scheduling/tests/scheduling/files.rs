@@ -173,7 +173,7 @@ fn errors_name_position_key_and_a_valid_value() {
             "{ priority = 10922, threads = 1 }",
             "{ priority = 10922 }",
             "pool[1].lanes[1]: ",
-            "missing field `threads`",
+            "missing key `threads`",
         ),
         (
             "priority = 100",
@@ -318,7 +318,7 @@ fn errors_name_position_key_and_a_valid_value() {
             "{ host = \"console\", wcet = \"500 us\" }",
             "{ host = \"console\" }",
             "activity[1].step[1]: ",
-            "missing field `wcet`",
+            "missing key `wcet`",
         ),
         (
             "dynamic_threads = 2",

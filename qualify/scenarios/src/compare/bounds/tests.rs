@@ -163,11 +163,11 @@ fn errors_in_a_file_are_reported_before_anything_is_measured() {
         ),
         (
             "[[limit]]\nat_moost = 1\n",
-            "b.toml:2: unknown field `at_moost`, expected one of",
+            "b.toml:2:1: limit[1].at_moost: unknown key `at_moost`; did you mean `at_most`?",
         ),
         (
             "[[limit]]\nclaim = \"os.semaphore.x\"\nat_most = \"1\"\n",
-            "b.toml:3: invalid type: string",
+            "b.toml:3:11: limit[1].at_most: expected a number, found the string \"1\"",
         ),
         (
             "[[limit]]\nclaim = \"os.semaphore.x\"\nat_most = nan\n",
@@ -178,7 +178,10 @@ fn errors_in_a_file_are_reported_before_anything_is_measured() {
              [[limit]]\nclaim = \"os.semaphore.x\"\nat_most = 2\n",
             "b.toml:4: limit[2]: duplicate of limit[1] in line 1",
         ),
-        ("limit = 3\n", "b.toml:1: invalid type: integer"),
+        (
+            "limit = 3\n",
+            "b.toml:1:9: limit: expected an array, found the integer `3`",
+        ),
     ];
     for (text, expected) in cases {
         let error = parsed(text).unwrap_err();

@@ -73,11 +73,14 @@ fn unit(scheduler: Named, length: Length) -> Duration {
     }
 }
 
+/// Start and end of the processes of a live run.
+const AROUND: Duration = Duration::from_millis(300);
+
 const SHORT: Duration = Duration::from_millis(50);
 
 /// Returns the expected duration, including start and end of the processes.
 fn expected(scheduler: Named, length: Length) -> Duration {
-    unit(scheduler, length) * paper::UNITS as u32 + Duration::from_millis(600)
+    unit(scheduler, length) * paper::UNITS as u32 + AROUND
 }
 
 /// The results of one scheduler.

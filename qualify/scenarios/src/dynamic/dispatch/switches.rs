@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use punctual_harness::{Claim, Row, blocks::median_ratio, interleave};
 
-use super::{PAPERS, WITHOUT_REPLY, how, last_switch_us, live, model, paper};
+use super::{AROUND, PAPERS, WITHOUT_REPLY, how, last_switch_us, live, model, paper};
 use crate::{error::Error, experiment::Trial, length::Length};
 
 /// The paper's claim, and ours.
@@ -24,7 +24,7 @@ fn rounds(length: Length) -> usize {
 }
 
 pub(super) fn expected(length: Length) -> Duration {
-    let run = UNIT * paper::UNITS as u32 + Duration::from_millis(600);
+    let run = UNIT * paper::UNITS as u32 + AROUND;
     run * (rounds(length) * PAPERS.len()) as u32
 }
 

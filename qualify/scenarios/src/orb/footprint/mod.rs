@@ -46,7 +46,7 @@ impl Experiment for Footprint {
     const CONTROLS: &'static [Control] = &[features::WITH_THREADS, idle::THIS_PROGRAM, SHARED];
 
     fn expected(_: Length) -> Duration {
-        Duration::from_secs(2)
+        Duration::from_millis(300)
     }
 
     fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
