@@ -300,12 +300,12 @@ Exit code: 0 written; 2 the folder cannot be written.";
 const DEMO: &str = "\
 Examples:
   punctual demo                       about 40 seconds; writes punctual-demo.html
-  punctual demo --quick               three loads instead of six: about 20 seconds
+  punctual demo --quick               three loads instead of six: about 15 seconds
   punctual demo --json demo.json --html demo.html
 
 Real-time scheduling requires a right. Without it, the demo runs all the same \
 and is marked \"not real-time\". Run as root, or:
-  sudo setcap cap_sys_nice,cap_ipc_lock+ep target/release/punctual
+  sudo setcap cap_sys_nice,cap_ipc_lock+ep $(command -v punctual)
 
 Exit code: 0 all claims about lanes hold; 1 a claim fails; 2 the demo could not \
 run, or the machine is unfit for it; 3 it ran without real-time rights; 130 \
@@ -314,7 +314,7 @@ after Ctrl-C.";
 const BENCH: &str = "\
 Examples:
   punctual bench list
-  punctual bench cubit --quick --json cubit.json           about a minute; in full 7
+  punctual bench cubit --quick --json cubit.json           about 35 s; in full 6 minutes
   punctual bench orb.latency --html latency.html
   punctual bench orb.latency --quick --explain-over 200    why calls are slow
   punctual bench inversion --perfetto timeline.json
@@ -356,10 +356,10 @@ Ctrl-C.";
 
 const TRACE: &str = "\
 Examples:
-  punctual trace -- target/release/my-system
+  punctual trace -- PROGRAM
   punctual trace --cpu 1 --perfetto timeline.json -- punctual demo --quick
   punctual trace --seconds 5 --over 50     the whole machine, waits above 50 µs
-  punctual trace --explain-over 500 -- target/release/my-system  slow calls
+  punctual trace --explain-over 500 -- PROGRAM     slow calls
   punctual trace -- sh -c 'SERVER & sleep 1; CLIENT'   both sides: records of other processes are not seen
 
 ORBs that the command starts write their records to a folder in main memory, \

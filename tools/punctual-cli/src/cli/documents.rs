@@ -83,7 +83,9 @@ fn other_commands_of_documents_are_known_and_their_files_exist() {
             let words: Vec<&str> = line.trim_start_matches("sudo ").split_whitespace().collect();
             let is_known = match words[..] {
                 ["cargo", "xtask", task, ..] => tasks.contains(&format!("[\"{task}\"")),
-                ["cargo", "install", "--path", folder] => root.join(folder).join("Cargo.toml").exists(),
+                ["cargo", "install", "--locked", "--path", folder] => {
+                    root.join(folder).join("Cargo.toml").exists()
+                }
                 // A rule checks that its list of crates is complete and in order.
                 ["cargo", "publish", ref options @ ..] => options
                     .windows(2)

@@ -50,6 +50,7 @@ fn main() -> ExitCode {
         trace::what_is_written_agrees_with_the_exit_code,
         trace::a_command_that_fails_is_named,
         trace::calls_of_an_orb_are_recorded_on_both_sides,
+        trace::a_server_that_is_not_recorded_is_named,
         trace::wrong_command_lines_say_what_is_missing,
         trace::a_killed_trace_leaves_neither_instance_nor_command,
         trace::processes_of_the_command_end_with_the_time,

@@ -129,6 +129,28 @@ pub fn calls_of_an_orb_are_recorded_on_both_sides() {
     }
 }
 
+pub fn a_server_that_is_not_recorded_is_named() {
+    let program = env!("CARGO_BIN_EXE_punctual");
+    let mut server = Command::new(program)
+        .args(["naming", "serve", "--listen", "iiop://localhost:0"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut address = String::new();
+    let mut lines = BufReader::new(server.stdout.take().unwrap());
+    lines.read_line(&mut address).unwrap();
+    let output = trace(&["--", program, "naming", "list", "--at", address.trim()]);
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        said.contains("Not measured: servers' sides of calls: ")
+            && said.contains("start client and server by one"),
+        "{said}"
+    );
+}
+
 pub fn wrong_command_lines_say_what_is_missing() {
     for (arguments, expected) in [
         (&[][..], "a time to trace"),
