@@ -1,6 +1,7 @@
 //! House rules that no compiler checks.
 
 mod documented;
+mod errors;
 mod fields;
 mod files;
 mod prose;

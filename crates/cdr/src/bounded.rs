@@ -16,13 +16,15 @@ use crate::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, map};
 /// assert_eq!(error, TooLong { length: 5, bound: 4 });
 /// assert_eq!(error.to_string(), "length 5 exceeds the bound 4 of the IDL type");
 /// ```
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Eq, PartialEq)]
 pub struct TooLong {
     /// Length of the value in elements, pairs of a map, or characters of a string.
     pub length: usize,
     /// Bound of the IDL type.
     pub bound: usize,
 }
+
+punctual_types::debug_as_display!(TooLong);
 
 impl fmt::Display for TooLong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -17,13 +17,15 @@ use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 /// let exception = error.system_exception(Completion::No);
 /// assert_eq!(exception.kind, SystemExceptionKind::Marshal);
 /// ```
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Eq, PartialEq)]
 pub struct CdrError {
     /// The kind of error.
     pub kind: CdrErrorKind,
     /// Offset of the error in octets from the start of the message or encapsulation.
     pub offset: usize,
 }
+
+punctual_types::debug_as_display!(CdrError);
 
 impl CdrError {
     /// Returns the system exception that reports this error to a peer or caller.

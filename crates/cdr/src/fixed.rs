@@ -35,13 +35,15 @@ pub struct Fixed<const D: u8, const S: u8>(i128);
 /// let overflow = Fixed::<4, 2>::new(12_345).unwrap_err();
 /// assert_eq!(overflow, FixedOverflow { digits: 4, scale: 2 });
 /// ```
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Eq, PartialEq)]
 pub struct FixedOverflow {
     /// Digits of the type.
     pub digits: u8,
     /// Digits behind the point.
     pub scale: u8,
 }
+
+punctual_types::debug_as_display!(FixedOverflow);
 
 impl fmt::Display for FixedOverflow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -137,6 +137,12 @@ pub enum UrlError {
     /// None of the addresses has a known protocol.
     #[error("`{0}` names no known protocol; use `iiop:host:port`, `:host:port` or `rir:`")]
     UnknownProtocol(String),
+    /// An address of TLS, whose transport the ORB does not have.
+    #[error(
+        "`{0}` is an address of TLS, and this ORB has no transport for it; add that of crate `punctual-tls` with \
+         `OrbBuilder::transport` (docs/tls.md)"
+    )]
+    NoTls(String),
     /// A host and a port where a protocol should be.
     #[error("`{0}` names no protocol; did you mean `corbaloc::{0}`?")]
     MissingProtocol(String),

@@ -198,7 +198,8 @@ impl OrbCore {
         self.inspector.get().map(Inspector::place)
     }
 
-    /// Opens the acceptors of the default pool if the adapter's objects are reached through it.
+    /// Opens the acceptors of the default pool if the adapter's objects are reached through it. Fails if the
+    /// adapter's pool is that of a client that cannot listen.
     pub(crate) fn ensure_listening(&self, poa: &PoaCore) -> Result<(), OrbError> {
         if self.pools.are_shut_down() {
             return Err(OrbError::ShutDown);
@@ -206,7 +207,8 @@ impl OrbCore {
         if poa.is_destroyed() {
             return Err(OrbError::AdapterDestroyed);
         }
-        if poa.pool_id() == DEFAULT_POOL {
+        let is_without_endpoints = || poa.pool.lanes.iter().all(|lane| lane.acceptors.is_empty());
+        if poa.pool_id() == DEFAULT_POOL || is_without_endpoints() {
             self.pools.listen()
         } else {
             Ok(())

@@ -94,7 +94,7 @@ impl Drop for Raised {
 }
 
 /// Error of [`raise`].
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum RaiseError {
     /// The thread's own priority is higher: the ceiling is not the highest priority of all users.
     #[error(
@@ -110,6 +110,8 @@ pub enum RaiseError {
     #[error("the operating system refused the priority of the ceiling: {0}")]
     Os(#[from] io::Error),
 }
+
+punctual_types::debug_as_display!(RaiseError);
 
 /// Applies a change of the thread's own scheduling while it holds ceilings; returns `false` if it holds none.
 pub(crate) fn set_base(base: Scheduling) -> io::Result<bool> {

@@ -48,7 +48,7 @@ pub fn may_lock_all() -> Result<(), LockDenied> {
 }
 
 /// Error of [`lock_all`].
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum LockDenied {
     /// The process may lock only a limited amount.
     #[error(
@@ -65,6 +65,8 @@ pub enum LockDenied {
     )]
     Refused(#[source] io::Error),
 }
+
+punctual_types::debug_as_display!(LockDenied);
 
 /// Makes the C library keep freed memory, so that allocating it again causes no system call and no page
 /// fault. Permanent. Returns false if the library refused, as musl does, which has no such setting.

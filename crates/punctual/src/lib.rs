@@ -6,23 +6,54 @@
 //! [`include_idl!`] includes the result.
 //!
 //! ```no_run
+//! # // What the macro includes, written by hand for the one operation.
+//! # mod punctual {
+//! #     pub use ::punctual::*;
+//! #     macro_rules! include_idl { ($name:literal) => { mod radar {
+//! #         use punctual::rt::{Decode, Encode, *};
+//! #         pub trait Tracker { fn range(&self, track: i32) -> Result<f64, SystemException>; }
+//! #         pub struct TrackerRef(ObjectRef);
+//! #         impl TrackerRef {
+//! #             pub fn range(&self, track: i32) -> Result<f64, SystemException> {
+//! #                 let mut range = 0.0;
+//! #                 self.0.call::<SystemException>("range", |phase| match phase {
+//! #                     Phase::Arguments(encoder) => track.encode(encoder),
+//! #                     Phase::Results(decoder) => f64::decode_into(&mut range, decoder),
+//! #                 })?;
+//! #                 Ok(range)
+//! #             }
+//! #         }
+//! #         impl Interface for TrackerRef {
+//! #             const REPOSITORY_ID: &'static str = "IDL:radar/Tracker:1.0";
+//! #             const SUPPORTED_IDS: &'static [&'static str] = &[Self::REPOSITORY_ID];
+//! #             fn from_object(object: ObjectRef) -> Self { Self(object) }
+//! #             fn as_object(&self) -> &ObjectRef { &self.0 }
+//! #         }
+//! #         impl<S: Tracker + Send + Sync + 'static> Skeleton<S> for TrackerRef {
+//! #             fn dispatch(servant: &S, upcall: &mut Upcall<'_, '_>) -> Result<(), SystemException> {
+//! #                 let range = servant.range(upcall.argument()?)?;
+//! #                 upcall.reply(|reply| range.encode(reply))
+//! #             }
+//! #         }
+//! #     } } }
+//! #     pub(crate) use include_idl;
+//! # }
 //! use punctual::prelude::*;
 //!
-//! // Server. `Radar` implements a trait from IDL; `TrackerRef` is what clients hold.
-//! # use punctual::rt::*;
-//! # struct Radar;
-//! # struct TrackerRef(ObjectRef);
-//! # impl Interface for TrackerRef {
-//! #     const REPOSITORY_ID: &'static str = "IDL:radar/Tracker:1.0";
-//! #     const SUPPORTED_IDS: &'static [&'static str] = &["IDL:radar/Tracker:1.0"];
-//! #     fn from_object(object: ObjectRef) -> Self { Self(object) }
-//! #     fn as_object(&self) -> &ObjectRef { &self.0 }
-//! # }
-//! # impl Skeleton<Radar> for TrackerRef {
-//! #     fn dispatch(_: &Radar, upcall: &mut Upcall<'_, '_>) -> Result<(), SystemException> {
-//! #         Err(upcall.unknown_operation())
-//! #     }
-//! # }
+//! // idl/radar.idl: module radar { interface Tracker { double range(in long track); }; };
+//! // build.rs calls punctual_build::compile("idl/radar.idl"), and this line includes the result.
+//! punctual::include_idl!("radar");
+//! use radar::{Tracker, TrackerRef};
+//!
+//! // Server.
+//! struct Radar;
+//!
+//! impl Tracker for Radar {
+//!     fn range(&self, track: i32) -> Result<f64, SystemException> {
+//!         Ok(1500.0 * f64::from(track))
+//!     }
+//! }
+//!
 //! let orb = Orb::builder().listen("iiop://localhost:2809").build()?;
 //! let low = Priority::new(10_922)?;
 //! let pool = orb.threadpool().lane(low, 1).lane(Priority::MAX, 1).build()?;
@@ -32,10 +63,11 @@
 //! orb.publish("Tracker", &tracker)?;
 //! orb.run();
 //!
-//! // Client.
+//! // Client, in another program.
 //! let orb = Orb::builder().build()?;
 //! let tracker: TrackerRef = orb.resolve("corbaloc::localhost:2809/Tracker")?;
 //! orb.current().set_priority(Priority::MAX)?;
+//! println!("{} m", tracker.range(17)?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -48,6 +80,7 @@
 //! | `punctual-qos` | Adaptive quality of service: contracts over system conditions, and a manager of rates |
 //! | `punctual-dispatch` | Dispatcher: bounded queues by preemption priority, each by arrival, deadline or laxity |
 //! | `punctual-simulation` | Scenario files for [`rtscheduling::simulator`] |
+//! | `punctual-tls` | Transport `ssliop`: IIOP over TLS |
 //! | `punctual-zenoh` | Gateways between event channels and Zenoh |
 //! | `punctual-toml` | TOML files of these services: errors with line and key, durations with units |
 //! | `punctual-cli` | The command `punctual`: IDL, plans of schedules, inspection of running ORBs, benchmarks |

@@ -83,8 +83,10 @@ impl FromStr for StandardMapping {
 /// let error = "linar".parse::<StandardMapping>().unwrap_err();
 /// assert_eq!(error.to_string(), "unknown priority mapping `linar`; use `linear`, `direct` or `continuous`");
 /// ```
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Eq, PartialEq)]
 pub struct UnknownMapping(pub String);
+
+punctual_types::debug_as_display!(UnknownMapping);
 
 impl fmt::Display for UnknownMapping {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -129,6 +129,10 @@ impl<T: Transport, L: Layer + 'static> Transport for Layered<T, L> {
         self.transport.descriptors_per_connection()
     }
 
+    fn can_listen(&self) -> bool {
+        self.transport.can_listen()
+    }
+
     fn listen(
         &self,
         address: &str,

@@ -66,6 +66,14 @@ pub trait Transport: Send + Sync {
         1
     }
 
+    /// Returns whether it can listen. Default: it can; IIOP over TLS needs a certificate.
+    ///
+    /// An ORB to which no endpoint was stated, and whose transport cannot listen, is a client: its pools have
+    /// threads without endpoints, which read replies.
+    fn can_listen(&self) -> bool {
+        true
+    }
+
     /// Listens at an address. `published` replaces the bound address in references, for clients that reach
     /// the listener under another address.
     ///
@@ -148,8 +156,10 @@ pub struct Protection {
 /// assert_eq!(Distrust::of(&error), Some("the certificate has expired"));
 /// assert_eq!(Distrust::of(&io::ErrorKind::PermissionDenied.into()), None);
 /// ```
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Eq, PartialEq)]
 pub struct Distrust(pub String);
+
+punctual_types::debug_as_display!(Distrust);
 
 impl Distrust {
     /// Returns the reason inside an error, if it is one of this kind.

@@ -59,12 +59,26 @@ impl Transports {
         all.find_map(|transport| Some((transport, transport.protection()?)))
     }
 
+    /// Returns whether this is the scheme of IIOP over TLS (`ssliop`), and there is no transport for it: that
+    /// is in a crate of its own, `punctual-tls`.
+    pub fn lacks_tls_for(&self, scheme: &str) -> bool {
+        scheme == "ssliop" && self.with_scheme(scheme).is_none()
+    }
+
     /// Splits an endpoint, `SCHEME://ADDRESS`, into transport and address.
     pub fn endpoint<'e>(&self, endpoint: &'e str) -> Result<(&Arc<dyn Transport>, &'e str), AddressError> {
         let known = endpoint
             .split_once("://")
             .and_then(|(scheme, address)| Some((self.with_scheme(scheme)?, address)));
         known.ok_or_else(|| {
+            if endpoint
+                .split_once("://")
+                .is_some_and(|(scheme, _)| self.lacks_tls_for(scheme))
+            {
+                let hint = "it is one of TLS, and this ORB has no transport for it; add that of crate \
+                            `punctual-tls` with `OrbBuilder::transport` (docs/tls.md)";
+                return AddressError::new(endpoint, hint);
+            }
             let schemes: Vec<_> = self.0.iter().map(|transport| transport.scheme()).collect();
             let hint = format!(
                 "use `iiop://HOST:PORT`, such as `iiop://localhost:2809`, or another scheme ({})",

@@ -108,9 +108,17 @@ fn own(settings: &TlsSettings) -> Result<Option<Own>, TlsError> {
     };
     let chain = chain(certificate)?;
     let octets = read(key)?;
-    let key =
-        PrivateKeyDer::from_pem_slice(&octets).map_err(|error| pem_problem(key, "PRIVATE KEY", &error))?;
+    let key = PrivateKeyDer::from_pem_slice(&octets).map_err(|error| match is_encrypted(&octets) {
+        true => TlsError::EncryptedKey(key.clone()),
+        false => pem_problem(key, "PRIVATE KEY", &error),
+    })?;
     Ok(Some((chain, key)))
+}
+
+/// Returns whether a key is encrypted as in PKCS #8, or as in RFC 1421, the form of older programs.
+fn is_encrypted(octets: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(octets);
+    text.contains("-----BEGIN ENCRYPTED PRIVATE KEY-----") || text.contains("\nProc-Type: 4,ENCRYPTED")
 }
 
 /// The certificates of a file, one at least.

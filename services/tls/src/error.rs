@@ -13,7 +13,7 @@ use thiserror::Error;
 /// let error = Tls::new(&TlsSettings::new().trust("absent.pem")).err().unwrap();
 /// assert!(matches!(&error, TlsError::File { path, .. } if path.ends_with("absent.pem")));
 /// ```
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 pub enum TlsError {
     /// The file of settings.
@@ -40,6 +40,13 @@ pub enum TlsError {
         /// Label of the missing part.
         expected: &'static str,
     },
+    /// The key is encrypted, which is not supported.
+    #[error(
+        "{path}: the key is encrypted, which is not supported; state the file that \
+         `openssl pkey -in {path} -out decrypted.key` writes, which only its owner can read",
+        path = .0.display()
+    )]
+    EncryptedKey(PathBuf),
     /// The key does not belong to the certificate, or has an unknown form.
     #[error(
         "the key in {} cannot be used with the certificate in {}: {problem}",
@@ -87,3 +94,5 @@ pub enum TlsError {
     #[error("TLS cannot be set up: {0}")]
     Library(String),
 }
+
+punctual_types::debug_as_display!(TlsError);

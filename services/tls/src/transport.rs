@@ -107,6 +107,10 @@ impl Transport for Tls {
         Tcp.default_address()
     }
 
+    fn can_listen(&self) -> bool {
+        self.server.is_some()
+    }
+
     fn listen(
         &self,
         address: &str,

@@ -95,12 +95,14 @@ impl fmt::Display for Span {
 }
 
 /// A text that is not a time span.
-#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[derive(Clone, Eq, PartialEq, thiserror::Error)]
 #[error(
     "invalid time span `{0}`; write a number and one of ns, us, ms, s, min, such as \"10 ms\", in whole \
      nanoseconds"
 )]
 pub struct BadSpan(pub String);
+
+punctual_types::debug_as_display!(BadSpan);
 
 impl Serialize for Span {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

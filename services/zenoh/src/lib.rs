@@ -40,7 +40,7 @@ use receiving::Receiver;
 pub use receiving::Receiving;
 
 /// An operation of Zenoh, or of the operating system, that failed.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum LinkError {
     /// Zenoh rejects a configuration or key, or does not reach an endpoint that the configuration requires.
     #[error("Zenoh: {0}")]
@@ -49,6 +49,8 @@ pub enum LinkError {
     #[error("the thread of the gateway could not be started: {0}")]
     Thread(#[from] std::io::Error),
 }
+
+punctual_types::debug_as_display!(LinkError);
 
 /// Settings of a link.
 #[derive(Clone, Debug, PartialEq)]

@@ -11,8 +11,9 @@ use punctual_report::terminal::{complain, fitted};
 /// Settings of `punctual explain`.
 #[derive(Debug, Args)]
 pub struct Options {
-    /// Number, as in `minor Punctual 17`, the whole code (`0x50554011`), a name (`TRANSIENT`), a message that
-    /// contains one, or codes of IDL diagnostics (`IDL0044`); default: all minor codes
+    /// Number, as in `minor Punctual 17`, one of the OMG (`OMG 4`), the whole code (`0x50554011`), a name
+    /// (`TRANSIENT`), a message that contains one, or codes of IDL diagnostics (`IDL0044`); default: all
+    /// minor codes
     #[arg(value_name = "CODE")]
     pub code: Vec<String>,
 }
@@ -29,7 +30,10 @@ pub fn run(options: &Options) -> ExitCode {
     }
     // A message, or a code of two words, may be one argument or several.
     let explanations = match explained(&options.code.join(" ")) {
-        Err(_) if options.code.len() > 1 => options.code.iter().map(|code| explained(code)).collect(),
+        Err(_) if options.code.len() > 1 => separate(&options.code)
+            .iter()
+            .map(|code| explained(code))
+            .collect(),
         explanation => vec![explanation],
     };
     let mut code = ExitCode::SUCCESS;
@@ -43,6 +47,25 @@ pub fn run(options: &Options) -> ExitCode {
         }
     }
     code
+}
+
+/// Returns the codes of several arguments, of which a vendor's name and its number are two.
+fn separate(words: &[String]) -> Vec<String> {
+    let mut codes: Vec<String> = Vec::new();
+    for word in words {
+        match codes.last_mut().filter(|code| is_vendor(code)) {
+            Some(vendor) => *vendor = format!("{vendor} {word}"),
+            None => codes.push(word.clone()),
+        }
+    }
+    codes
+}
+
+/// Vendors of minor codes as they are printed, in upper case.
+const VENDORS: [&str; 2] = ["PUNCTUAL", "OMG"];
+
+fn is_vendor(word: &str) -> bool {
+    VENDORS.iter().any(|vendor| vendor.eq_ignore_ascii_case(word))
 }
 
 /// Returns a line for each minor code that is meant.
@@ -67,8 +90,9 @@ fn explained(asked: &str) -> Result<Vec<String>, String> {
     if lines.is_empty() {
         let kinds = SystemExceptionKind::ALL.iter().map(|kind| kind.name());
         let help = did_you_mean(asked.trim_start_matches("CORBA::"), kinds).unwrap_or_else(|| {
-            "it may be a number, such as 17, an exception, such as TRANSIENT, or a diagnostic of IDL, such as \
-             IDL0044; `punctual explain` lists all minor codes"
+            "it may be a number, such as 17 or `Punctual 17`, one of the OMG, such as `OMG 4`, a whole code, such as \
+             0x50554011, an exception, such as TRANSIENT, or a diagnostic of IDL, such as IDL0044; \
+             `punctual explain` lists all minor codes"
                 .to_owned()
         });
         return Err(format!(
@@ -116,15 +140,16 @@ fn code_in(message: &str) -> Option<String> {
 
 /// Returns whether the argument denotes a code. A number alone is one of Punctual's.
 fn is_meant(asked: &str, kind: &str, minor: Minor) -> bool {
-    let asked = asked.trim();
-    let own = asked.trim_start_matches("Punctual ").trim();
-    let number = match own.strip_prefix("0x") {
+    let asked = asked.trim().to_ascii_uppercase();
+    let vendor = VENDORS.into_iter().find(|vendor| asked.starts_with(vendor));
+    let text = asked.trim_start_matches(vendor.unwrap_or_default()).trim();
+    let number = match text.strip_prefix("0X") {
         Some(digits) => u32::from_str_radix(digits, 16).ok(),
-        None => own.parse().ok(),
+        None => text.parse().ok(),
     };
-    own.is_empty()
-        || number == Some(minor.0)
-        || (number == Some(minor.0 & 0xfff) && Minor::OWN.contains(&minor))
-        || asked == minor.to_string()
-        || own.to_ascii_uppercase().trim_start_matches("CORBA::") == kind
+    let is_own = Minor::OWN.contains(&minor);
+    let is_of_vendor = vendor.is_none_or(|vendor| (vendor == "PUNCTUAL") == is_own);
+    let is_in_vendor = number == Some(minor.0 & 0xfff) && (is_own || vendor.is_some());
+    is_of_vendor && (text.is_empty() || number == Some(minor.0) || is_in_vendor)
+        || asked.trim_start_matches("CORBA::") == kind
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use punctual::OrbBuilder;
+use punctual::{OrbBuilder, OrbError, ResolveError, UrlError};
 use punctual_tls::{Tls, TlsError, TlsSettings};
 
 /// Settings of TLS.
@@ -23,4 +23,22 @@ impl TlsFile {
             None => Ok(builder),
         }
     }
+}
+
+/// Returns the text for an address that cannot be resolved for want of the option.
+pub fn missing(error: &ResolveError) -> Option<String> {
+    match error {
+        ResolveError::Url(UrlError::NoTls(address)) => Some(needed(address)),
+        _ => None,
+    }
+}
+
+/// Returns the text for an endpoint at which an ORB cannot listen for want of the option.
+pub fn missing_to_listen(endpoint: &str, error: &OrbError) -> Option<String> {
+    let is_of_tls = endpoint.starts_with("ssliop://") && matches!(error, OrbError::Address(_));
+    is_of_tls.then(|| needed(endpoint))
+}
+
+fn needed(address: &str) -> String {
+    format!("`{address}` is an address of TLS, which needs `--tls FILE`")
 }

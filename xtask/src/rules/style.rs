@@ -9,6 +9,7 @@ const RULES: &[Rule] = &[
     conflict_marker,
     super::size::long_function,
     super::fields::wide_struct,
+    super::errors::raw_debug,
     number_of_paper,
     number_of_issue,
     super::prose::joined_rows,

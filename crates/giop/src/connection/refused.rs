@@ -10,7 +10,7 @@ use crate::{FragmentError, HeaderError, MessageType, Version};
 
 /// The peer has broken the protocol or exceeded a limit: send MessageError, then close the stream. For
 /// [`Self::request_id`], a reply, and CloseConnection if no other request is being served.
-#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
+#[derive(Clone, Copy, Eq, Error, PartialEq)]
 #[error("{reason}")]
 pub struct Refused {
     /// Reason for the refusal.
@@ -23,6 +23,8 @@ pub struct Refused {
     /// also if the id had not arrived with the message header.
     pub request_id: Option<u32>,
 }
+
+punctual_types::debug_as_display!(Refused, Refusal);
 
 impl Refused {
     /// Returns whether the message exceeds the limit on the size of messages.
@@ -52,7 +54,7 @@ impl Refusal {
 }
 
 /// Reason for which a received message is refused.
-#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
+#[derive(Clone, Copy, Eq, Error, PartialEq)]
 pub enum Refusal {
     /// The octets are not the header of an acceptable message.
     #[error(transparent)]

@@ -101,6 +101,11 @@ impl LaneEndpoint {
         }
     }
 
+    /// Returns whether its transport can listen; one over TLS needs a certificate.
+    pub fn can_listen(&self) -> bool {
+        self.transport.can_listen()
+    }
+
     /// Whether it names a free port, which differs in each run: the next one would have the same address.
     pub fn is_at_free_port(&self) -> bool {
         self.transport.numbered_address(&self.address, 1) == self.address

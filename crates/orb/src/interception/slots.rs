@@ -74,9 +74,11 @@ pub struct SlotId(u32);
 /// assert_eq!(other.pi_current().get_slot(slot).err(), Some(InvalidSlot));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
+#[derive(Clone, Copy, Eq, Error, PartialEq)]
 #[error("this ORB has no such slot; use ids allocated by one of its own initializers")]
 pub struct InvalidSlot;
+
+punctual_types::debug_as_display!(InvalidSlot);
 
 /// Slots of the calling thread, `PortableInterceptor::Current`. Threads start with empty slots. A call's
 /// interceptors see the slots as they were when the call began. An upcall starts with the values that the

@@ -290,9 +290,14 @@ fn corbaloc_reference(core: &OrbCore, addresses: &[UrlAddress], key: &[u8]) -> R
                 .map(|port| format!("{protocol}:{port}")),
             UrlAddress::Iiop(_) => None,
         };
-        return Err(match host_and_port(&addresses[0]) {
-            Some(place) => UrlError::MissingProtocol(place),
-            None => UrlError::UnknownProtocol(addresses[0].to_string()),
+        let transports = &core.configuration.transports;
+        let tls = addresses
+            .iter()
+            .find(|url| transports.lacks_tls_for(parts(url).0));
+        return Err(match (tls, host_and_port(&addresses[0])) {
+            (Some(tls), _) => UrlError::NoTls(tls.to_string()),
+            (None, Some(place)) => UrlError::MissingProtocol(place),
+            (None, None) => UrlError::UnknownProtocol(addresses[0].to_string()),
         }
         .into());
     }

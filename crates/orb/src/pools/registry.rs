@@ -143,8 +143,12 @@ impl Pools {
         self.reply.store(Some(Arc::clone(pool)));
     }
 
-    /// Endpoints beside those of the default pool for a lane of this name.
+    /// Endpoints beside those of the default pool for a lane of this name; none if no transport of them can
+    /// listen, as in a client over TLS.
     pub(crate) fn endpoints_beside(&self, lane: &str) -> Vec<LaneEndpoint> {
+        if !self.endpoints.iter().any(LaneEndpoint::can_listen) {
+            return Vec::new();
+        }
         self.endpoints
             .iter()
             .map(|endpoint| endpoint.for_lane(lane))

@@ -424,7 +424,9 @@ impl ThreadPoolBuilder {
                 deferred: DeferredReplies::new(&self.orb.configuration),
             };
             let lane = Lane::new(config, data)?;
-            lane.listen(&places)?;
+            if !places.is_empty() {
+                lane.listen(&places)?;
+            }
             lanes.push(Arc::new(lane));
         }
         Lane::join_pool(&lanes);

@@ -214,6 +214,20 @@ fn published_names_are_found_over_unix_sockets() {
             .err()
             .unwrap();
         assert!(error.to_string().contains("names no known protocol"), "{error}");
+        let error = client.resolve_object("corbaloc:ssliop:1.2@localhost:1/Doubler");
+        let error = error.err().unwrap().to_string();
+        assert!(
+            error.starts_with("`ssliop:1.2@localhost:1` is an address of TLS"),
+            "{error}"
+        );
+        let listening = Orb::builder().listen("ssliop://localhost:0").build();
+        for error in [error, listening.err().unwrap().to_string()] {
+            assert!(
+                error
+                    .ends_with("add that of crate `punctual-tls` with `OrbBuilder::transport` (docs/tls.md)"),
+                "{error}"
+            );
+        }
         for address in ["uiop:1.2@localhost:3790", "shmiop:path", "shmiop:%2fa?12"] {
             let error = client.resolve::<DoublerRef>(&format!("corbaloc:{address}/Doubler"));
             let Err(ResolveError::Call { exception, .. }) = error else {

@@ -130,7 +130,7 @@ pub(super) fn sealed_length(memory: BorrowedFd<'_>) -> Result<i64, SegmentError>
 const TMPFS_MAGIC: rustix::fs::FsWord = 0x0102_1994;
 
 /// Error for memory that [`super::Segment::create`] has not made.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum SegmentError {
     /// The peer could shrink the memory.
     #[error("the peer's memory is not a memfd sealed against shrinking and growing; it has been rejected")]
@@ -145,6 +145,8 @@ pub enum SegmentError {
     #[error("the peer's memory cannot be mapped: {0}")]
     Map(#[from] io::Error),
 }
+
+punctual_types::debug_as_display!(SegmentError);
 
 impl From<rustix::io::Errno> for SegmentError {
     fn from(error: rustix::io::Errno) -> Self {

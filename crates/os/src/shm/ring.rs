@@ -176,13 +176,15 @@ fn take_flag(flag: &AtomicU32) -> bool {
 }
 
 /// Error for an impossible position in the segment: the peer is faulty or hostile.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Eq, PartialEq)]
 pub enum Corrupted {
     /// It claims to have read octets that were not written.
     ReadPosition,
     /// It claims to have written more octets than there was room for.
     WrittenPosition,
 }
+
+punctual_types::debug_as_display!(Corrupted);
 
 impl fmt::Display for Corrupted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -249,7 +249,7 @@ pub struct Section {
 }
 
 /// Invalid task. Numbers are indices in the list of tasks.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Eq, PartialEq)]
 pub enum ModelError {
     /// The period is 0.
     NoPeriod(usize),
@@ -262,6 +262,8 @@ pub enum ModelError {
     /// Steps disagree whether this processor serves the earliest deadline first.
     TwoOrders(usize),
 }
+
+punctual_types::debug_as_display!(ModelError);
 
 impl fmt::Display for ModelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -237,7 +237,7 @@ pub enum Release {
 /// assert_eq!(refused, Err(ResourceError::Deadlock { resource: log, owner: high }));
 /// # Ok::<(), ResourceError>(())
 /// ```
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Eq, PartialEq)]
 pub enum ResourceError {
     /// The resource does not exist.
     NoSuchResource(ResourceId),
@@ -259,6 +259,8 @@ pub enum ResourceError {
     /// The thread owns this resource and cannot leave.
     Owns(ResourceId),
 }
+
+punctual_types::debug_as_display!(ResourceError);
 
 #[derive(Clone, Copy, Debug)]
 struct Resource {

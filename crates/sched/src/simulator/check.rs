@@ -17,11 +17,13 @@ use super::{Arrival, Model, Step, Task};
 /// let error: ModelError = model.check().unwrap_err();
 /// assert_eq!(error.task(), Some(0), "it calls a host that does not exist");
 /// ```
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Eq, PartialEq)]
 pub struct ModelError {
     text: String,
     task: Option<usize>,
 }
+
+punctual_types::debug_as_display!(ModelError);
 
 impl ModelError {
     /// Returns the index of the task with the problem; `None` if it is elsewhere.

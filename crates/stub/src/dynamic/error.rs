@@ -18,14 +18,25 @@ use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 /// let error = RequestError::User(Any::from_value(refused, &value)?);
 /// assert_eq!(error.repository_id(), "IDL:Refused:1.0");
 /// assert_eq!(error.to_string(), "user exception IDL:Refused:1.0");
+/// assert!(format!("{error:?}").contains("full"), "{error:?}");
 /// # Ok::<(), punctual_any::AnyError>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub enum RequestError {
     /// A system exception.
     System(SystemException),
     /// A user exception: an `any` whose type code is that of the exception.
     User(Any),
+}
+
+/// Formats the error like [`Display`](fmt::Display), with the members of a user exception.
+impl fmt::Debug for RequestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::System(exception) => exception.fmt(f),
+            Self::User(exception) => write!(f, "{self}: {exception:?}"),
+        }
+    }
 }
 
 impl RequestError {

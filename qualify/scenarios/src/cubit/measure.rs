@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use punctual_harness::{
-    MedianEstimate, OtherLoad, Outcome, Progress, Watchdog,
+    OtherLoad, Outcome, Progress, Watchdog,
     blocks::{interleave, median_ratio},
     child::Process,
 };
@@ -15,7 +15,7 @@ use super::{
     count::{Counted, count, user_cpu},
     operation::Operation,
     placement::Placement,
-    rows::{Side, Target},
+    rows::{Ratios, Side, Target},
     server::{self, Server},
     transport::{LaneWait, Transport},
 };
@@ -91,7 +91,13 @@ impl Placement {
         let Processes { client, server } = processes;
         let mut counted = count(client, server, operation, Kind::Ours, extent)?;
         let over = |raw: &Option<Side>| median_ratio(&ours.medians, &raw.as_ref()?.medians);
-        let ratio = over(&raw);
+        let (ratio, over_beside) = (over(&raw), over(&beside));
+        let raw_tcp = match self.beside(operation) {
+            Some((_, Kind::Raw(Transport::Tcp))) => over_beside,
+            _ if self.transport == Transport::Tcp => ratio,
+            _ => None,
+        };
+        let ratios = Ratios { raw: ratio, raw_tcp };
         if let (Operation::Long, Some(raw)) = (operation, &raw) {
             let kind = Kind::Raw(self.transport);
             let mut raw_counted = count(client, server, operation, kind, extent)?;
@@ -106,11 +112,18 @@ impl Placement {
                 let (own, raw) = (counted.user_cpu_us, raw_counted.user_cpu_us);
                 self.claim_cpu(own, raw, extent.cpu_seconds > 0, outcome);
             }
-            self.add_row(Target::Raw, operation, raw, &raw_counted, None, outcome);
+            self.add_row(
+                Target::Raw,
+                operation,
+                raw,
+                &raw_counted,
+                Ratios::default(),
+                outcome,
+            );
         }
-        self.add_row(Target::Call, operation, &ours, &counted, ratio, outcome);
+        self.add_row(Target::Call, operation, &ours, &counted, ratios, outcome);
         self.claim(operation, &ours, &counted, ratio, outcome);
-        if let Some(over_beside) = over(&beside) {
+        if let Some(over_beside) = over_beside {
             self.claim_beside(operation, &over_beside, outcome);
         }
         Ok(())
@@ -122,12 +135,12 @@ impl Placement {
         operation: Operation,
         side: &Side,
         counted: &Counted,
-        ratio: Option<MedianEstimate>,
+        ratios: Ratios,
         outcome: &mut Outcome,
     ) {
         // Determined once, at the start: the class is the same for all rows of a run.
         let realtime = outcome.machine().is_realtime();
-        outcome.row(self.row(target, operation, side, counted, ratio, realtime));
+        outcome.row(self.row(target, operation, side, counted, ratios, realtime));
     }
 
     /// Returns a third kind of calls, with which the operation is compared: what shared memory saves compared

@@ -23,6 +23,15 @@ pub(super) enum Target {
     Raw,
 }
 
+/// Ratios of the p50 of a call to that of raw exchanges.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Ratios {
+    /// Ratio to the raw exchange over the transport of the call.
+    pub(super) raw: Option<MedianEstimate>,
+    /// Ratio to the raw exchange over TCP.
+    pub(super) raw_tcp: Option<MedianEstimate>,
+}
+
 /// Calls or exchanges, summed over the blocks of one operation.
 pub(super) struct Side {
     pub(super) latencies: Latencies,
@@ -42,9 +51,10 @@ impl Placement {
         operation: Operation,
         side: &Side,
         counted: &Counted,
-        ratio: Option<MedianEstimate>,
+        ratios: Ratios,
         realtime: bool,
     ) -> Row {
+        let Ratios { raw: ratio, raw_tcp } = ratios;
         let raw = target == Target::Raw;
         let name = if raw { "raw" } else { operation.name() };
         let scheduling_class = if realtime { "SCHED_FIFO" } else { "SCHED_OTHER" };
@@ -69,6 +79,7 @@ impl Placement {
             .with("p50_over_raw", ratio.as_ref().map(|ratio| ratio.median))
             .with("p50_over_raw_low", ratio.as_ref().map(|ratio| ratio.low))
             .with("p50_over_raw_high", ratio.as_ref().map(|ratio| ratio.high))
+            .with("p50_over_raw_tcp", raw_tcp.map(|ratio| ratio.median))
             .with("allocations_per_call_client", per_call(side.client_allocations))
             .with("allocations_per_call_server", per_call(side.server_allocations))
             .with("context_switches_per_call", counted.context_switches)

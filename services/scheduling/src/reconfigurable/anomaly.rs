@@ -16,7 +16,7 @@ pub enum Severity {
 }
 
 /// A problem that a computation found.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Eq, PartialEq)]
 pub enum Anomaly {
     /// These operations, or what follows from them, depend on each other in a circle; none of them runs.
     Cycle(Vec<Arc<str>>),
@@ -57,6 +57,8 @@ pub enum Anomaly {
     /// No operation has this id.
     UnknownOperation(OperationId),
 }
+
+punctual_types::debug_as_display!(Anomaly);
 
 impl Anomaly {
     /// Returns its severity.

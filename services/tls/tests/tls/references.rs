@@ -247,8 +247,19 @@ fn an_orb_that_requires_tls_opens_no_other_port_unasked() {
     let (plain, _) = server_at(&preferring, &[]);
     assert_eq!(plain.reference_for(&client()).twice(21), Ok(42));
 
+    // A client: its pools read replies, and have no objects.
     let without = client_with(&root.trusted());
-    let error = without.threadpool().build().map(drop).unwrap_err().to_string();
+    let pool = without.threadpool().lane(Priority::MAX, 1).build().unwrap();
+    without.set_reply_threadpool(&pool).unwrap();
+    assert_eq!(server.reference_for(&without).twice_async(21).wait(), Ok(42));
+    let poa = without.root_poa().child("objects").threadpool(&pool);
+    let poa = poa
+        .priority_model(PriorityModel::ClientPropagated {
+            default: Priority::MAX,
+        })
+        .build();
+    let made = poa.unwrap().reference().create::<ProbeRef>();
+    let error = made.err().unwrap().to_string();
     assert!(error.contains("state `certificate` and `key`"), "{error}");
     assert!(error.contains("`.listen(\"iiop://HOST:PORT\")`"), "{error}");
 }
@@ -363,6 +374,29 @@ fn a_server_without_a_certificate_cannot_listen() {
         error.to_string().contains("neither `certificate` and `key`"),
         "{error}"
     );
+}
+
+/// As `openssl` 3 writes them, and with `-traditional`.
+#[test]
+fn an_encrypted_key_is_named_as_such() {
+    let root = Root::new("encrypted");
+    let settings = root.certified("server");
+    let path = root.path().with_file_name("server.key");
+    for text in [
+        "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIGj\n-----END ENCRYPTED PRIVATE KEY-----\n",
+        "-----BEGIN EC PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,00\n\nAAAA\n\
+         -----END EC PRIVATE KEY-----\n",
+    ] {
+        std::fs::write(&path, text).unwrap();
+        let error = Tls::new(&settings).err().unwrap();
+        let expected = format!("`openssl pkey -in {} -out decrypted.key`", path.display());
+        // `main` prints Debug.
+        let printed = format!("{error:?}");
+        assert!(
+            printed.contains("is encrypted") && printed.contains(&expected),
+            "{printed}"
+        );
+    }
 }
 
 fn with_protocols(probe: &ProbeRef, protocols: ProtocolPolicy) -> ProbeRef {

@@ -6,6 +6,7 @@ use punctual::{
 };
 
 use super::{binary128, literal::Literal};
+use crate::tls;
 
 /// Context in which literals are read.
 pub struct Reading<'r> {
@@ -252,7 +253,9 @@ impl Reading<'_> {
             )),
             (Literal::Text(text), _) => match self.orb.resolve_object(text) {
                 Ok(object) => Ok(Value::Reference(object.ior().clone())),
-                Err(error) => Err(Problem::at_value(error.to_string())),
+                Err(error) => Err(Problem::at_value(
+                    tls::missing(&error).unwrap_or_else(|| error.to_string()),
+                )),
             },
             _ => Err(Problem::at_value(format!(
                 "`{}` is not a reference",

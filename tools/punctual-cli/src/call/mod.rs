@@ -21,7 +21,7 @@ use std::{
 use clap::Args;
 use punctual::{
     ExceptionOrigin, Minor, ObjectRef, Orb, OrbError, Priority, ResolveError, SchedulingClass,
-    SystemException, SystemExceptionKind, UrlError,
+    SystemException, SystemExceptionKind,
     any::{Any, Kind, TypeCode},
     dynamic::{Reply, RequestError},
 };
@@ -37,7 +37,7 @@ use self::{
 use crate::{
     arguments::{priority, seconds, value},
     default_priority,
-    tls::TlsFile,
+    tls::{self, TlsFile},
 };
 
 pub const HELP: &str = "\
@@ -218,12 +218,7 @@ fn call(options: &Options) -> Result<String, Failed> {
         .resolve_object(&options.reference)
         .map_err(|error| match error {
             ResolveError::Call { .. } => Failed::Unreachable(error.to_string()),
-            ResolveError::Url(UrlError::UnknownProtocol(address)) if address.starts_with("ssliop:") => {
-                Failed::NotSent(format!(
-                    "`{address}` is an address of TLS, which needs `--tls FILE`"
-                ))
-            }
-            error => Failed::NotSent(error.to_string()),
+            error => Failed::NotSent(tls::missing(&error).unwrap_or_else(|| error.to_string())),
         })?;
     if options.priority.is_none() {
         default_priority::apply(&orb, &object)?;

@@ -3,6 +3,7 @@
 use std::{fs, io, path::PathBuf};
 
 use punctual_os::rights;
+use rustix::process::geteuid;
 
 /// The machine that is checked: this one, or a folder that imitates one in tests.
 pub struct System {
@@ -16,6 +17,8 @@ pub struct Rights {
     /// Highest permitted real-time priority.
     pub priority: Option<i16>,
     pub memory_lock: bool,
+    /// Whether it runs as root.
+    pub is_root: bool,
     /// Reasons for missing rights, as sentences.
     pub reasons: Vec<String>,
 }
@@ -38,6 +41,7 @@ impl System {
             rights: Rights {
                 priority: rights.highest_realtime_priority.map(|priority| priority.0),
                 memory_lock: rights.memory_lock,
+                is_root: geteuid().is_root(),
                 reasons: rights.reasons,
             },
         }

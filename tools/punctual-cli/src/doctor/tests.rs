@@ -75,6 +75,7 @@ fn all_rights() -> Rights {
     Rights {
         priority: Some(99),
         memory_lock: true,
+        is_root: true,
         reasons: Vec::new(),
     }
 }
@@ -83,6 +84,7 @@ fn no_rights() -> Rights {
     Rights {
         priority: None,
         memory_lock: false,
+        is_root: false,
         reasons: vec![
             "no real-time class: no right".into(),
             "locked memory is limited to 8 MiB".into(),
@@ -299,7 +301,21 @@ fn each_problem_is_found_with_its_fix() {
             &[not_rt, dynamic],
             "preemption",
             Failed,
-            "root sees",
+            "only a kernel with debugfs shows the model",
+            "linux-image-rt",
+        ),
+        (
+            &[not_rt, dynamic, ("/sys/kernel/debug/sched/preempt", "refused")],
+            "preemption",
+            Failed,
+            "the kernel refuses to show the model: it is locked down, or this is a container",
+            "linux-image-rt",
+        ),
+        (
+            &[not_rt, dynamic, ("/sys/kernel/debug/sched/features", "")],
+            "preemption",
+            Failed,
+            "debugfs is mounted, and does not have the model",
             "linux-image-rt",
         ),
         (
@@ -580,7 +596,16 @@ fn the_reason_why_the_fair_server_is_unknown_is_the_true_one() {
         "state unknown: debugfs is mounted, and has no sched/fair_server"
     );
     tree.write("/sys/kernel/debug/sched/fair_server/cpu0/runtime", "refused");
-    assert!(found(&tree).0.contains("the kernel refuses to read it"));
+    let (reason, advice) = found(&tree);
+    assert!(
+        reason.ends_with("the kernel refuses to read it: it is locked down, or this is a container"),
+        "{reason}"
+    );
+    // No command can help.
+    assert!(
+        !advice.contains('`') && advice.starts_with("in a container, check on its host; or keep"),
+        "{advice}"
+    );
 }
 
 #[test]

@@ -8,7 +8,10 @@ use punctual_naming::{NamingContext, NamingError};
 use serde_json::json;
 
 use super::{Failed, is_gone};
-use crate::{arguments::seconds, tls::TlsFile};
+use crate::{
+    arguments::seconds,
+    tls::{self, TlsFile},
+};
 
 pub const RESOLVE: &str = "\
 Examples:
@@ -181,7 +184,7 @@ pub fn bind(options: &Bind) -> Result<(), Failed> {
     };
     let object = object.map_err(|error| match error {
         ResolveError::Call { ref exception, .. } => Failed::of(exception, error.to_string()),
-        error => Failed::NotBegun(error.to_string()),
+        error => Failed::NotBegun(tls::missing(&error).unwrap_or_else(|| error.to_string())),
     })?;
     let bound = match options.replace {
         true => naming.rebind(&name, &object),

@@ -11,6 +11,8 @@ use punctual::{OrbError, SystemException, SystemExceptionKind, naming::NotFoundR
 use punctual_naming::{NamingError, ServiceError};
 use punctual_report::terminal::{complain, printable};
 
+use crate::tls;
+
 #[derive(Debug, Subcommand)]
 pub enum Naming {
     /// Serve a naming service (CosNaming) until Ctrl-C or SIGTERM
@@ -122,12 +124,12 @@ impl From<NamingError> for Failed {
                 "`{text}` is the address of an object that is not a naming context: it does not support {wanted}; \
                  `punctual naming serve` prints the address of its root context"
             )),
+            NamingError::Context(ref resolve @ Resolve::Url(_)) => {
+                Self::NotBegun(tls::missing(resolve).unwrap_or(text))
+            }
             NamingError::Name(..)
             | NamingError::Context(
-                Resolve::Url(_)
-                | Resolve::UnknownInitialReference(_)
-                | Resolve::TooManySteps(_)
-                | Resolve::File { .. },
+                Resolve::UnknownInitialReference(_) | Resolve::TooManySteps(_) | Resolve::File { .. },
             ) => Self::NotBegun(text),
             _ => Self::Refused(text),
         }

@@ -13,7 +13,10 @@ use punctual_naming::{NamingLimits, NamingService};
 use punctual_system::signals::Termination;
 
 use super::Failed;
-use crate::{arguments::seconds, tls::TlsFile};
+use crate::{
+    arguments::seconds,
+    tls::{self, TlsFile},
+};
 
 pub const HELP: &str = "\
 Examples:
@@ -140,7 +143,10 @@ pub fn run(options: &Options) -> Result<(), Failed> {
     if let Some(socket) = &options.inspection {
         builder = builder.inspection(Inspection::at(socket));
     }
-    let orb = builder.build()?;
+    let orb = builder.build().map_err(|error| {
+        let missing = tls::missing_to_listen(&options.listen, &error);
+        missing.map_or_else(|| error.into(), Failed::NotBegun)
+    })?;
     let threads = usize::from(options.threads);
     let mut builder = NamingService::builder()
         .limits(options.limits.limits())

@@ -733,14 +733,6 @@ fn the_objects_own_answer_decides_without_a_known_type() {
 }
 
 #[test]
-fn an_address_of_tls_without_settings_names_the_option() {
-    let refused = run(["call", "corbaloc:ssliop:1.2@localhost:1/X", "_non_existent"]);
-    assert_eq!(refused.code, 2);
-    let complained = refused.complained.replace('\n', " ");
-    assert!(complained.contains("needs `--tls FILE`"), "{complained}");
-}
-
-#[test]
 fn without_a_lane_for_its_priority_the_option_is_named() {
     struct Silent;
     impl DynamicServant for Silent {

@@ -11,6 +11,8 @@ fn a_code_is_explained_in_every_form_in_which_it_is_seen() {
     for form in [
         &["17"][..],
         &["Punctual", "17"],
+        &["Punctual17"],
+        &["punctual", "17"],
         &["minor Punctual 17"],
         &["0x50554011"],
         &["1347764241"],
@@ -36,6 +38,8 @@ fn kinds_and_everything_are_listed() {
 fn a_code_of_the_omg_is_explained_for_each_kind_of_exception() {
     for form in [
         &["OMG", "1"][..],
+        &["omg", "1"],
+        &["OMG1"],
         &["minor OMG 1, not completed"],
         &["0x4f4d0001"],
     ] {
@@ -59,6 +63,8 @@ fn an_unknown_code_is_an_error() {
     let run = run(["explain", "9999"]);
     assert_eq!(run.code, 2);
     assert!(run.complained.contains("`9999` is none"), "{}", run.complained);
+    let complained = run.complained.replace('\n', " ");
+    assert!(complained.contains("such as `OMG 4`"), "{complained}");
 }
 
 #[test]
@@ -68,6 +74,12 @@ fn several_codes_are_explained_in_their_order() {
     assert_eq!(
         (known.code, &numbers[..]),
         (0, &["Punctual 18", "Punctual 17"][..])
+    );
+    let vendors = run(["explain", "18", "omg", "10", "Punctual17"]);
+    let starts: Vec<_> = vendors.said.lines().map(|line| &line[..6]).collect();
+    assert_eq!(
+        (vendors.code, &starts[..]),
+        (0, &["Punctu", "OMG 10", "Punctu"][..])
     );
     let mixed = run(["explain", "17", "9999", "TIMEOUT"]);
     assert_eq!(mixed.code, 2);

@@ -86,6 +86,28 @@ fn commands_reach_a_naming_service_over_tls() {
 }
 
 #[test]
+fn commands_without_settings_name_the_option() {
+    let (context, object) = (
+        "corbaname:ssliop:1.2@localhost:1",
+        "corbaloc:ssliop:1.2@localhost:1/X",
+    );
+    for (arguments, address) in [
+        (&["call", object, "_non_existent"][..], "ssliop:1.2@localhost:1"),
+        (&["naming", "list", "--at", context], "ssliop:1.2@localhost:1"),
+        (
+            &["naming", "serve", "--listen", "ssliop://localhost:0"],
+            "ssliop://localhost:0",
+        ),
+    ] {
+        let refused = run(arguments);
+        assert_eq!(refused.code, 2);
+        let expected = format!("`{address}` is an address of TLS, which needs `--tls FILE`");
+        let complained = refused.complained.replace('\n', " ");
+        assert!(complained.contains(&expected), "{complained}");
+    }
+}
+
+#[test]
 fn wrong_settings_are_named() {
     let folder = Folder::new("cli-tls-settings");
     let wrong = folder.join("wrong.toml");

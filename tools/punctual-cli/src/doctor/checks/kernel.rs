@@ -7,6 +7,10 @@ use crate::doctor::{
     system::{System, Unread},
 };
 
+const DEBUGFS: &str = "/sys/kernel/debug";
+const MODEL: &str = "/sys/kernel/debug/sched/preempt";
+const REFUSED: &str = "the kernel refuses to show the model: it is locked down, or this is a container";
+
 /// Checks how much of each second real-time threads may use.
 pub fn throttling(system: &System) -> Finding {
     let subject = Subject {
@@ -101,11 +105,14 @@ pub fn fair_server(system: &System) -> Finding {
 
 /// Returns why the state of the fair server cannot be read, and the remedy.
 fn unread_fair_server(system: &System, folder: Option<Unread>) -> (&'static str, &'static str) {
-    const DEBUGFS: &str = "/sys/kernel/debug";
     match (system.list(DEBUGFS), folder) {
-        (Err(Unread::Denied), _) | (Ok(_), Some(Unread::Denied)) => {
+        (Err(Unread::Denied), _) | (Ok(_), Some(Unread::Denied)) if !system.rights.is_root => {
             ("only root can read it", "`sudo punctual doctor`")
         }
+        (Err(Unread::Denied), _) | (Ok(_), None | Some(Unread::Denied)) => (
+            "the kernel refuses to read it: it is locked down, or this is a container",
+            "in a container, check on its host",
+        ),
         (Err(Unread::Absent), _) => (
             "/sys/kernel/debug does not exist",
             "use a kernel with debugfs (CONFIG_DEBUG_FS), and mount /sys",
@@ -114,14 +121,22 @@ fn unread_fair_server(system: &System, folder: Option<Unread>) -> (&'static str,
             "debugfs is not mounted",
             "`sudo mount -t debugfs none /sys/kernel/debug`",
         ),
-        (Ok(_), None) => (
-            "the kernel refuses to read it, as a locked-down one does",
-            "`cat /sys/kernel/security/lockdown`",
-        ),
         (Ok(_), Some(Unread::Absent)) => (
             "debugfs is mounted, and has no sched/fair_server",
             "`sudo ls /sys/kernel/debug/sched`",
         ),
+    }
+}
+
+/// Returns why the preemption model of a kernel that has several cannot be seen.
+fn unseen_model(system: &System) -> &'static str {
+    match system.list(DEBUGFS) {
+        Err(Unread::Denied) if !system.rights.is_root => "root sees the model",
+        Err(Unread::Denied) => REFUSED,
+        Err(Unread::Absent) => "only a kernel with debugfs shows the model",
+        Ok(entries) if entries.is_empty() => "root sees the model with debugfs mounted",
+        Ok(_) if system.exists(MODEL) => REFUSED,
+        Ok(_) => "debugfs is mounted, and does not have the model",
     }
 }
 
@@ -152,7 +167,7 @@ pub fn preemption(system: &System) -> Finding {
             Remedy::advice("mount /proc"),
         );
     }
-    let chosen = system.read("/sys/kernel/debug/sched/preempt").ok();
+    let chosen = system.read(MODEL).ok();
     let chosen = chosen.and_then(|models| Some(models.split_once('(')?.1.split_once(')')?.0.to_owned()));
     let asked = system.read("/proc/cmdline").unwrap_or_default();
     let asked = asked
@@ -160,10 +175,10 @@ pub fn preemption(system: &System) -> Finding {
         .find_map(|word| word.strip_prefix("preempt="));
     let found = match (chosen.as_deref().or(asked), version.contains("PREEMPT_DYNAMIC")) {
         (Some(model), _) => format!("`{model}`, not PREEMPT_RT"),
-        (None, true) => {
-            "selected at boot (PREEMPT_DYNAMIC), not PREEMPT_RT; root sees the model with debugfs mounted"
-                .to_owned()
-        }
+        (None, true) => format!(
+            "selected at boot (PREEMPT_DYNAMIC), not PREEMPT_RT; {}",
+            unseen_model(system)
+        ),
         (None, false) if version.contains("PREEMPT") => "`full`, not PREEMPT_RT".to_owned(),
         (None, false) => "`none` or `voluntary`, not PREEMPT_RT".to_owned(),
     };
