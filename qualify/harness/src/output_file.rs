@@ -39,6 +39,30 @@ pub fn check(file: &Path) -> io::Result<()> {
     tried.map_err(|error| cannot_write(file, &error))
 }
 
+/// Checks several files as [`check`] does: none may be one of `inputs`, or be given twice.
+///
+/// # Errors
+/// One of them cannot be written; the text names it, and what to do.
+pub fn check_all<'f>(inputs: &[&Path], outputs: impl IntoIterator<Item = &'f Path>) -> io::Result<()> {
+    let inputs: Vec<PathBuf> = inputs.iter().map(|file| absolute(file)).collect();
+    let mut checked = Vec::new();
+    for file in outputs {
+        let place = absolute(file);
+        let problem = if inputs.contains(&place) {
+            "it is the file that is read; give another one"
+        } else if checked.contains(&place) && !is_special(file) {
+            "it is given twice; give each result a file of its own"
+        } else {
+            check(file)?;
+            checked.push(place);
+            continue;
+        };
+        let text = format!("cannot write {}: {problem}", file.display());
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+    }
+    Ok(())
+}
+
 /// Writes a file atomically: readers see the old or the new content.
 ///
 /// # Errors
@@ -51,7 +75,7 @@ pub fn write(file: &Path, text: &[u8]) -> io::Result<()> {
     output.finish()
 }
 
-/// Like [`write`], and returns the path. If this fails, the text is saved in the folder for temporary files,
+/// Like [`write()`], and returns the path. If this fails, the text is saved in the folder for temporary files,
 /// if possible.
 ///
 /// # Errors
@@ -179,6 +203,16 @@ fn is_special(file: &Path) -> bool {
     fs::symlink_metadata(file).is_ok_and(|metadata| !metadata.is_file())
 }
 
+/// Returns the path without links and `..`, also of a file that does not exist yet.
+fn absolute(file: &Path) -> PathBuf {
+    file.canonicalize().unwrap_or_else(|_| {
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize();
+        let name = file.file_name().unwrap_or_default();
+        folder.map_or_else(|_| file.to_owned(), |folder| folder.join(name))
+    })
+}
+
 fn temporary(file: &Path) -> PathBuf {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     file.with_file_name(format!(".{name}.{}", std::process::id()))
@@ -224,6 +258,22 @@ mod tests {
         assert!(error("/tmp").contains("give a file name"));
         let error = write(Path::new("/nowhere/r.json"), b"").unwrap_err().to_string();
         assert!(error.starts_with("cannot write /nowhere/r.json: "), "{error}");
+    }
+
+    #[test]
+    fn no_file_is_read_and_written_or_written_twice() {
+        let folder = punctual_fixtures::Folder::new("output");
+        let (read, link, new) = (folder.join("in.toml"), folder.join("link"), folder.join("new"));
+        fs::write(&read, "old").unwrap();
+        std::os::unix::fs::symlink(&read, &link).unwrap();
+        let error = |outputs: &[&Path]| {
+            let checked = check_all(&[&read], outputs.iter().copied());
+            checked.map_or_else(|error| error.to_string(), |()| String::new())
+        };
+        assert!(error(&[&new, &read]).contains("it is the file that is read"));
+        assert!(error(&[&link]).contains("it is the file that is read"));
+        assert!(error(&[&new, &folder.join(".").join("new")]).contains("it is given twice"));
+        assert_eq!(error(&[&new, Path::new("/dev/null"), Path::new("/dev/null")]), "");
     }
 
     #[test]

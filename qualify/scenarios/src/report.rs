@@ -38,8 +38,8 @@ impl Files {
             fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
             output_file::check(&folder.join("figure.svg"))?;
         }
-        let mut files = [&self.json, &self.html].into_iter().flatten();
-        Ok(files.try_for_each(|file| output_file::check(file))?)
+        let files = [&self.json, &self.html].into_iter().flatten();
+        Ok(output_file::check_all(&[], files.map(PathBuf::as_path))?)
     }
 
     /// Writes the requested files, prints the verdict, and returns its exit code.

@@ -81,14 +81,27 @@ const MOST_INTERVALS: usize = 1000;
 
 /// Traces, evaluates, prints, and writes the requested files. Returns the exit code of the JSON contract.
 pub fn run(options: &Options) -> ExitCode {
-    let files = [&options.json, &options.perfetto];
-    let checked = files
-        .into_iter()
-        .flatten()
-        .try_for_each(|file| output_file::check(file));
-    match checked.map_err(Error::from).and_then(|()| trace(options)) {
+    let files = [&options.json, &options.perfetto].into_iter().flatten();
+    let checked = output_file::check_all(&[], files.map(PathBuf::as_path)).map_err(Error::from);
+    match checked
+        .and_then(|()| check_selection(options))
+        .and_then(|()| trace(options))
+    {
         Ok(outcome) => finish(options, &outcome),
         Err(error) => could_not_run("trace", &error),
+    }
+}
+
+/// Checks that the selected CPU and processes exist: nothing would be found, and nothing be wrong.
+fn check_selection(options: &Options) -> Result<(), Error> {
+    let cpus = CpuSet::all();
+    if let Some(cpu) = options.cpu.filter(|cpu| !cpus.contains(*cpu)) {
+        return Err(format!("--cpu {cpu}: this machine has no such CPU; it has {cpus}").into());
+    }
+    let is_absent = |process: &&TaskId| !std::path::Path::new(&format!("/proc/{process}")).exists();
+    match options.processes.iter().find(is_absent) {
+        Some(process) => Err(format!("--pid {process}: there is no process {process}").into()),
+        None => Ok(()),
     }
 }
 

@@ -93,10 +93,8 @@ fn check_files(options: &Options) -> Result<(), String> {
         &options.trace,
         &options.html,
     ];
-    let mut given = files.into_iter().flatten();
-    given
-        .try_for_each(|file| output_file::check(file))
-        .map_err(|error| error.to_string())
+    let given = files.into_iter().flatten().map(PathBuf::as_path);
+    output_file::check_all(&[&options.file], given).map_err(|error| error.to_string())
 }
 
 /// Settings of a server alone are valid, and there is no more to say about them.
@@ -438,13 +436,6 @@ impl<'s> Plan<'s> {
         }
         text += "\n";
         let original = fs::read_to_string(source).map_err(|error| error.to_string())?;
-        let is_source = |written: PathBuf| source.canonicalize().is_ok_and(|source| source == written);
-        if file.canonicalize().is_ok_and(is_source) {
-            return Err(format!(
-                "{} is the schedule that was read; give `--lanes` another file",
-                file.display()
-            ));
-        }
         text += &schedule.edited(&original);
         output_file::write(file, text.as_bytes()).map_err(|error| error.to_string())?;
         println!("Lanes: {}", file.display());

@@ -1,4 +1,4 @@
-//! Printing to a standard output that may be closed or full: `punctual … | head`, a full disk.
+//! Printing to streams that may be closed or full: `punctual … | head`, a full disk, a closed terminal.
 
 use std::{io::Write, panic, process};
 
@@ -12,6 +12,9 @@ pub fn end_quietly_without_reader() {
             .payload()
             .downcast_ref::<String>()
             .map_or("", String::as_str);
+        if text.starts_with("failed printing to stderr: ") {
+            process::exit(2);
+        }
         let Some(failure) = text.strip_prefix("failed printing to stdout: ") else {
             return report(information);
         };
