@@ -176,7 +176,9 @@ fn the_proposed_schedule_is_written_and_feasible() {
     let itself = plan(&[&input, Path::new("--lanes"), &input]);
     assert_eq!(itself.code, 2, "{}{}", itself.said, itself.complained);
     assert!(
-        itself.complained.contains("give `--lanes` another file"),
+        itself
+            .complained
+            .contains("it is the file that is read; give another one"),
         "{}",
         itself.complained
     );

@@ -156,6 +156,16 @@ pub fn wrong_command_lines_say_what_is_missing() {
         (&[][..], "a time to trace"),
         (&["--", "/no/such/program"], "/no/such/program"),
         (&["--seconds", "0"], "--seconds"),
+        (&["--seconds", "1", "--cpu", "4096"], "has no such CPU"),
+        // Above the largest id of a process.
+        (
+            &["--seconds", "1", "--pid", "4194305"],
+            "there is no process 4194305",
+        ),
+        (
+            &["--seconds", "1", "--json", "x", "--perfetto", "x"],
+            "it is given twice",
+        ),
     ] {
         let output = trace(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
