@@ -58,8 +58,8 @@ impl<'s> Current<'s> {
     /// Runs `work` in a scheduling segment: nested in the open segment, or of a new distributable thread
     /// where there is none.
     ///
-    /// The scheduler sets the native priority of the OS thread. A thread that has set no CORBA priority derives
-    /// the priority of its calls from the native one: set it if the objects have lanes.
+    /// The scheduler sets the native priority of the OS thread. A thread that has set no CORBA priority
+    /// derives the priority of its calls from the native one: set it if the objects have lanes.
     ///
     /// The segment ends with `work`, however that ends. Beginning and ending are scheduling points; if `work`
     /// succeeds and ending fails, that failure is the result.

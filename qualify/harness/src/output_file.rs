@@ -75,8 +75,8 @@ pub fn write(file: &Path, text: &[u8]) -> io::Result<()> {
     output.finish()
 }
 
-/// Like [`write()`], and returns the path. If this fails, the text is saved in the folder for temporary files,
-/// if possible.
+/// Like [`write()`], and returns the path. If this fails, the text is saved in the folder for temporary
+/// files, if possible.
 ///
 /// # Errors
 /// The file cannot be written; the text names the copy, if there is one.
