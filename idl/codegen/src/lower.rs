@@ -20,8 +20,9 @@ use punctual_idl::hir::{self, ConstantValue, DefinitionId, DefinitionKind, Inter
 use crate::{
     Settings, attributes,
     model::{
-        Basic, Case, Constant, Documentation, Enum, Enumerator, Exception, InterfaceId, Item, Member, Model,
-        Module, ModulePath, NamedType, Native, Shape, Struct, Type, TypeId, Typedef, Union, Value,
+        Basic, Case, Constant, Documentation, Enum, Enumerator, Exception, Interface, InterfaceId, Item,
+        Member, Model, Module, ModulePath, NamedType, Native, Shape, Struct, Type, TypeId, Typedef, Union,
+        Value,
     },
     names::{Scope, snake, upper_camel},
 };
@@ -54,10 +55,18 @@ pub fn lower(specification: &Specification, settings: &Settings) -> Model {
     lowering.name(&specification.roots, &root, &mut scope);
     lowering.name_value_base(&mut scope);
     lowering.lower_interfaces();
+    lowering.model.bases_of_local = bases_of_local(&lowering.model);
     lowering.model.root = lowering.items(&specification.roots);
     lowering.model.value_base = lowering.uses_value_base.get().then(|| lowering.value_base_type());
     lowering.model.servant_parameter = servant_parameter(&lowering.model);
     lowering.model
+}
+
+fn bases_of_local(model: &Model) -> HashSet<TypeId> {
+    let is_local = |interface: &&Interface| matches!(model.named(interface.reference).shape, Shape::Local);
+    let local = model.interfaces.iter().filter(is_local);
+    let bases = local.flat_map(|interface| &interface.all_bases);
+    bases.map(|base| model.interfaces[base.0].reference).collect()
 }
 
 fn servant_parameter(model: &Model) -> String {

@@ -2,7 +2,7 @@
 //!
 //! [`lower`](crate::lower) builds it from the front end's representation.
 
-use std::ops::Range;
+use std::{collections::HashSet, ops::Range};
 
 use proc_macro2::TokenStream;
 
@@ -21,6 +21,8 @@ pub struct Model {
     pub servant_parameter: String,
     /// `ValueBase`, if the specification uses it.
     pub value_base: Option<ValueType>,
+    /// References of the interfaces from which local ones inherit: their traits are those of clients, too.
+    pub bases_of_local: HashSet<TypeId>,
 }
 
 /// Index into [`Model::types`].

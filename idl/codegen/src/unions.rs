@@ -330,14 +330,22 @@ impl<'e, 'm> Emitter<'e, 'm> {
                 }
             }
         });
-        let body = self.nested(quote! {
-            let discriminator = <#discriminator as #rt::Decode>::decode(decoder)?;
-            match (discriminator, &mut *self) {
-                #(#kept)*
+        let kept: Vec<_> = kept.collect();
+        // The only member, which every discriminator selects, is always the current one.
+        let is_only = kept.len() == 1 && self.item.cases.len() == 1 && self.no_member().is_none();
+        let others = (!is_only).then(|| {
+            quote! {
                 (_, other) => {
                     *other = Self::decode_member(discriminator, decoder)?;
                     Ok(())
                 }
+            }
+        });
+        let body = self.nested(quote! {
+            let discriminator = <#discriminator as #rt::Decode>::decode(decoder)?;
+            match (discriminator, &mut *self) {
+                #(#kept)*
+                #others
             }
         });
         quote! {

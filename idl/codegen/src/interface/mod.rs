@@ -23,11 +23,12 @@ use crate::{
 pub fn generate(place: &Place<'_>, interface: &Interface) -> TokenStream {
     let shape = &place.model.named(interface.reference).shape;
     let is_remote = matches!(shape, Shape::Interface);
-    let has_servants = !is_remote || place.sides != Sides::Client;
-    let servant = has_servants.then(|| servant::generate(place, interface));
+    let has_servants = is_remote && place.sides != Sides::Client;
+    let has_trait = has_servants || !is_remote || place.model.bases_of_local.contains(&interface.reference);
+    let servant = has_trait.then(|| servant::generate(place, interface));
     let client = (!matches!(shape, Shape::Local)).then(|| client::generate(place, interface));
     let local = matches!(shape, Shape::Local).then(|| local_object(interface));
-    let skeleton = (is_remote && has_servants).then(|| skeleton::generate(place, interface));
+    let skeleton = has_servants.then(|| skeleton::generate(place, interface));
     let scope = scope(place, interface, &interface.operations);
     quote!(#servant #local #client #skeleton #scope)
 }

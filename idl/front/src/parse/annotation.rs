@@ -31,6 +31,12 @@ impl Parser<'_> {
                 applied
                     .into_iter()
                     .for_each(|tokens| self.check_annotation(tokens));
+                if self.at_end() || self.at("}") {
+                    let name = &self.tokens[first + 1];
+                    let message = format!("no declaration follows `@{}`", name.text);
+                    let help = "write it before the declaration that it describes, or remove it";
+                    self.bad_annotation(name.span, message, help);
+                }
             }
             self.annotations.insert(self.at, kept.join("\n"));
             self.annotated_from.insert(self.at, first);
@@ -47,7 +53,7 @@ impl Parser<'_> {
         let name = Rc::clone(&self.peek(2).text);
         self.at += 3;
         let body = self.at;
-        self.skip_group("{", "}");
+        self.skip_group("{", "}", &[]);
         let arguments = self.tokens[body..self.at].windows(2).filter_map(|pair| {
             let ends = pair[0].kind == Kind::Word && matches!(&*pair[1].text, ";" | "default");
             ends.then(|| Rc::clone(&pair[0].text))
@@ -59,17 +65,20 @@ impl Parser<'_> {
         self.at += usize::from(self.at(";"));
     }
 
-    /// Passes over what stands between brackets; the current token is the opening one.
-    fn skip_group(&mut self, opening: &str, closing: &str) {
+    /// Passes over what stands between brackets; the current token is the opening one. Without a closing one
+    /// before `end`, or the end of the file, only the opening one is passed over.
+    fn skip_group(&mut self, opening: &str, closing: &str, end: &[&str]) {
+        let first = self.at;
         let mut open = 0_usize;
-        while !self.at_end() {
+        while !self.at_end() && !end.contains(&&*self.token().text) {
             open += usize::from(self.at(opening));
             open -= usize::from(self.at(closing));
             self.at += 1;
             if open == 0 {
-                break;
+                return;
             }
         }
+        self.at = first + 1;
     }
 
     /// The values of `@default`, `@min`, `@max` and `@range` before the current token.
@@ -146,7 +155,7 @@ impl Parser<'_> {
             self.at += 2;
         }
         if self.at("(") {
-            self.skip_group("(", ")");
+            self.skip_group("(", ")", &[";", "{", "}"]);
         }
         let mut text = String::from("`");
         for token in &self.tokens[first..self.at] {

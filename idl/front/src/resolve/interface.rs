@@ -57,8 +57,10 @@ impl Resolver<'_> {
                 Diagnostic::new(Code::LimitExceeded, name.span, message)
                     .with_help("inherit from fewer interfaces, or raise `Limits::bases`"),
             );
-            if let DefinitionKind::Interface(interface) = self.kind_mut(id) {
-                interface.bases.clear();
+            match self.kind_mut(id) {
+                DefinitionKind::Interface(interface) => interface.bases.clear(),
+                DefinitionKind::ValueType(value) => value.bases.clear(),
+                _ => {}
             }
             return self.finish(id);
         }

@@ -138,12 +138,6 @@ fn annotations_are_kept_with_the_comments() {
     );
     let specification = accepted("@final @nested(TRUE) struct S { long a; };");
     assert_eq!(specification.find("S").unwrap().doc, "`@final`\n`@nested(TRUE)`");
-    // An annotation that does not end.
-    assert!(
-        outcome("@unit(\"m\" struct S { long a; };")
-            .specification
-            .is_some()
-    );
 }
 
 #[test]

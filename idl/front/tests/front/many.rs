@@ -107,6 +107,29 @@ fn the_number_of_constructs_without_code_is_bounded_and_the_others_are_counted()
     assert_eq!(found.len(), LIMIT + 1);
 }
 
+/// A chain is reported where it becomes longer than the limit, and continues from there.
+#[test]
+fn the_time_for_a_chain_of_value_types_is_linear() {
+    let chain = |count: usize| {
+        let types = (1..count).map(|number| {
+            let base = number - 1;
+            format!("valuetype V{number} : V{base} {{ public long a{number}; }};\n")
+        });
+        let text = std::iter::once("valuetype V0 { public long a0; };\n".to_owned()).chain(types);
+        let text: String = text.collect();
+        let before = thread_cpu_time();
+        let found = compiled(&text, &[]).diagnostics;
+        assert!(!messages(&found, Code::LimitExceeded).is_empty());
+        thread_cpu_time() - before
+    };
+    let (short, long) = ((0..3).map(|_| chain(500)).min().unwrap(), chain(8_000));
+    // Linear: 16 times; quadratic: 256 times.
+    assert!(
+        long < short * 80,
+        "{short:?} for 500 value types, {long:?} for 8000"
+    );
+}
+
 /// The name of an import is looked up, and not compared with every definition. Processor time is compared:
 /// other programs do not count.
 #[test]

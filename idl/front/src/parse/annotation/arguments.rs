@@ -23,7 +23,13 @@ impl Parser<'_> {
         };
         let arguments = match (opening, tokens.split_last()) {
             (Some(opening), Some((last, before))) if &*last.text == ")" => split(&before[opening + 1..]),
-            (Some(_), _) => return,
+            (Some(opening), _) => {
+                let (span, message) = (
+                    tokens[opening].span,
+                    format!("the `(` of `@{}` is not closed", name.text),
+                );
+                return self.bad_annotation(span, message, "add `)` after the arguments");
+            }
             (None, _) => Vec::new(),
         };
         let declared = self.declared_annotations.get(&name.text);
@@ -94,6 +100,10 @@ impl Parser<'_> {
                 "`@bit_bound` has no effect here: GIOP sends an enumerator in 32 bits",
                 "remove it, or use a constant of a shorter integer type for each value",
             ),
+            "oneway" if !arguments.first().is_some_and(states_false) => (
+                "`@oneway` has no effect: IDL has a keyword for operations without a reply",
+                "write `oneway void` before the name of the operation",
+            ),
             "default_literal" => (
                 "`@default_literal` has no effect: the default is the first enumerator",
                 "list this enumerator first, or write `@default` before members of this type",
@@ -133,7 +143,7 @@ impl Parser<'_> {
         self.bad_annotation(argument.span, message, &help);
     }
 
-    fn bad_annotation(&mut self, span: Span, message: String, help: &str) {
+    pub(super) fn bad_annotation(&mut self, span: Span, message: String, help: &str) {
         self.report(Diagnostic::new(Code::BadAnnotation, span, message).with_help(help));
     }
 }

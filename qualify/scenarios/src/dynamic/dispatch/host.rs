@@ -2,15 +2,12 @@
 
 use std::{
     mem,
-    sync::{
-        Arc, OnceLock,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, OnceLock},
 };
 
 use punctual::{Completion, SystemException, SystemExceptionKind};
 use punctual_harness::child::{Role, Task, TaskEntry};
-use punctual_os::{Thread, ThreadSpec};
+use punctual_os::Thread;
 use punctual_rtsched::{Current, SchedulingError};
 use punctual_sched::{
     dynamic::Time,
@@ -48,8 +45,6 @@ pub(crate) struct Spec {
 pub(crate) struct Process {
     executor: Arc<Executor>,
     threads: Vec<Started>,
-    /// Keeps the CPU from idling until the threads have ended.
-    awake: Option<Awake>,
 }
 
 impl Role for Process {
@@ -95,12 +90,8 @@ impl Role for Process {
             true => executor.endsystem.activate(Upcalls(Arc::clone(&executor)))?,
             false => String::new(),
         };
-        let process = Self {
-            executor,
-            threads: Vec::new(),
-            awake: None,
-        };
-        Ok((process, reference))
+        let threads = Vec::new();
+        Ok((Self { executor, threads }, reference))
     }
 }
 
@@ -143,8 +134,6 @@ impl Task<Process> for Start {
 
     fn perform(self, process: &mut Process) -> Result<(), Error> {
         process.threads = process.executor.start(self.origin_ns, &self.other)?;
-        let awake = process.executor.how.awake.then(Awake::start);
-        process.awake = awake.transpose()?;
         Ok(())
     }
 }
@@ -158,9 +147,7 @@ impl Task<Process> for Finish {
     type Reply = Record;
 
     fn perform(self, process: &mut Process) -> Result<Record, Error> {
-        let record = process.executor.finish(mem::take(&mut process.threads));
-        process.awake = None;
-        record
+        process.executor.finish(mem::take(&mut process.threads))
     }
 }
 
@@ -246,28 +233,6 @@ impl Executor {
 fn not_supported(what: &str) -> SystemException {
     eprintln!("this host does not support {what}");
     SystemException::new(SystemExceptionKind::NoImplement, 0, Completion::No)
-}
-
-/// An ordinary thread that runs whenever nothing else does, until this is dropped.
-struct Awake(Arc<AtomicBool>);
-
-impl Awake {
-    fn start() -> Result<Self, Error> {
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
-        ThreadSpec::new("awake").spawn(move || {
-            while !stopped.load(Ordering::Relaxed) {
-                std::hint::spin_loop();
-            }
-        })?;
-        Ok(Self(stop))
-    }
-}
-
-impl Drop for Awake {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 /// Returns the start time of a task.

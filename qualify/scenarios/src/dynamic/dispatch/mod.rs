@@ -17,7 +17,7 @@ use punctual_harness::{Claim, Outcome, Row};
 
 use super::{disciplines::Named, schedule::Schedule};
 use crate::{
-    control::{Control, Restored},
+    control::Control,
     error::Error,
     experiment::{Experiment, Trial},
     length::Length,
@@ -40,11 +40,6 @@ const LATE: Control = Control {
     id: "late",
     about: "threads that keep the processor for 2 ms after their work",
     breaks: &["*.deviation"],
-};
-const AWAKE: Control = Control {
-    id: "awake",
-    about: "an ordinary thread on each processor that keeps it from idling",
-    breaks: &[],
 };
 const WITHOUT_REPLY: Control = Control {
     id: "without-reply",
@@ -97,11 +92,7 @@ impl Experiment for Dispatching {
     const ABOUT: &'static str = "five distributable threads on two hosts under nine schedulers: order of \
                                  suspensions, live and simulated";
     const PAGE: &'static str = include_str!("dispatch.toml");
-    const CONTROLS: &'static [Control] = &[REVERSED, LATE, AWAKE, SAME, WITHOUT_REPLY];
-    const RESTORED: &'static [Restored] = &[Restored {
-        control: &AWAKE,
-        claims: &["*.deviation"],
-    }];
+    const CONTROLS: &'static [Control] = &[REVERSED, LATE, SAME, WITHOUT_REPLY];
 
     fn expected(length: Length) -> Duration {
         let schedulers = Named::ALL.into_iter();
@@ -176,7 +167,6 @@ fn how(testbed: &Testbed, scheduler: Named, unit: Duration) -> model::How {
         unit,
         stall: testbed.under(&LATE, LATE_BY, Duration::ZERO),
         without_reply: false,
-        awake: testbed.is_under(&AWAKE),
     }
 }
 

@@ -30,8 +30,6 @@ pub(crate) struct How {
     pub(super) stall: Duration,
     /// DT2 works on host 1 only, without a call: DT3 interrupts it.
     pub(super) without_reply: bool,
-    /// An ordinary thread of each host keeps its CPU from idling.
-    pub(super) awake: bool,
 }
 
 /// Returns the model of [Gill 2004] with five threads on two hosts.

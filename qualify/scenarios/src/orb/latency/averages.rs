@@ -14,8 +14,8 @@ use crate::load::PhaseResult;
 pub(super) const FEW_LOW: usize = 9;
 /// The largest acceptable growth, as of the percentiles.
 const GROWTH: f64 = 1.25;
-/// The growth of jitter above which it is noticeable: two equal points differ by up to a third.
-const NOTICEABLE: f64 = 1.5;
+/// The growth of jitter above which it is noticeable: two equal points differ by a factor of up to 1.84.
+const NOTICEABLE: f64 = 2.0;
 /// The jitter of Linux/RT with many clients in figure 6, in microseconds.
 const PAPER_JITTER_US: f64 = 200.0;
 /// The largest ratio of two means that a figure of the papers does not show as an inversion.
