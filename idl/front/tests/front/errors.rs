@@ -116,10 +116,9 @@ const REFUSED: &[(&str, &[&str])] = &[
     ),
     ("@annotation A {}; @A(1) struct S { long a; };", &["IDL0075 1:22"]),
     ("@range(min=9, max=3) typedef long T;", &["IDL0075 1:19"]),
-    // What follows is read all the same.
     (
-        "@unit(\"m\" struct S { Missing a; };",
-        &["IDL0075 1:6", "IDL0013 1:1"],
+        "@unit(\"m\" struct S { long a; };",
+        &["IDL0075 1:6", "IDL0030 1:7"],
     ),
     ("struct S { long a; @final };", &["IDL0075 1:21"]),
     ("struct S { long a; }; @final", &["IDL0075 1:24"]),
