@@ -48,7 +48,7 @@ impl Benchmark {
     /// ```
     /// let mut benchmarks = punctual_scenarios::benchmarks();
     /// let cubit = benchmarks.find(|benchmark| benchmark.name == "cubit").unwrap();
-    /// assert_eq!(cubit.durations(), "35 s with --quick, 5.9 min in full");
+    /// assert_eq!(cubit.durations(), "35 s with --quick, 5.1 min in full");
     /// ```
     pub fn durations(&self) -> String {
         let [quick, full] = [Length::Quick, Length::Full].map(|length| match (self.expected)(length) {

@@ -314,7 +314,7 @@ after Ctrl-C.";
 const BENCH: &str = "\
 Examples:
   punctual bench list
-  punctual bench cubit --quick --json cubit.json           about 35 s; in full 6 minutes
+  punctual bench cubit --quick --json cubit.json           about 35 s; in full 5 minutes
   punctual bench orb.latency --html latency.html
   punctual bench orb.latency --quick --explain-over 200    why calls are slow
   punctual bench inversion --perfetto timeline.json

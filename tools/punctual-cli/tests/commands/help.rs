@@ -146,8 +146,8 @@ fn usual_durations_are_stated_for_each_benchmark() {
             .map(|cubit| (cubit.expected)(length).as_secs_f64() / 60.0)
     };
     let help = punctual(&["bench", "--help"]).1;
-    assert!(help.contains("bench cubit --quick --json cubit.json           about 35 s; in full 6 minutes"));
-    for (length, promised) in [(Length::Quick, 35.0 / 60.0), (Length::Full, 6.0)] {
+    assert!(help.contains("bench cubit --quick --json cubit.json           about 35 s; in full 5 minutes"));
+    for (length, promised) in [(Length::Quick, 35.0 / 60.0), (Length::Full, 5.0)] {
         let ratio = promised / minutes(length).expect("it is listed");
         assert!((0.8..=1.2).contains(&ratio), "{length:?}: {ratio}");
     }
