@@ -4,6 +4,7 @@ mod documented;
 mod errors;
 mod fields;
 mod files;
+mod named_files;
 mod prose;
 mod published;
 mod size;
@@ -31,8 +32,10 @@ pub fn check(metadata: &Metadata) -> Result<(), String> {
     licences_of(metadata, &mut findings)?;
     explained(metadata, &mut findings)?;
     let files = command::output("git", &["ls-files", "-z"])?;
+    let tracked: Vec<&str> = files.split('\0').filter(|name| !name.is_empty()).collect();
+    findings.extend(named_files::findings(&tracked)?);
     let mut seen = 0;
-    for name in files.split('\0').filter(|name| !name.is_empty()) {
+    for name in tracked {
         // A file that is deleted and not committed yet is still listed.
         let Ok(bytes) = fs::read(root().join(name)) else {
             continue;

@@ -11,10 +11,10 @@ use punctual_stub::{ContextProperties, PolicyOverrides};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use crate::{
-    adapters::{object_transform::ObjectTransform, served_id},
     client,
     config::configuration::Configuration,
     notice,
+    poa_state::{object_transform::ObjectTransform, served_id},
 };
 
 /// Real-time CORBA view of the calling thread, `RTCORBA::Current`.

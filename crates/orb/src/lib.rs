@@ -2,7 +2,6 @@
 //! The path of a call is `client/` → the wire → the crate `punctual_lane` → `server/`; a call to an object of
 //! the same ORB goes from `client/` to `server/` directly, on the calling thread.
 
-mod adapters;
 mod bound_band;
 mod callbacks;
 mod client;
@@ -15,13 +14,11 @@ mod notice;
 mod orb;
 mod orb_core;
 mod poa;
+mod poa_state;
 mod pools;
 mod server;
 mod startup;
 
-pub use adapters::any_servant::{AnyServant, Declined};
-pub use adapters::invalid_policy::InvalidPolicy;
-pub use adapters::manager::PoaManagerState;
 pub use callbacks::{CallbackQueue, Callbacks, NotAdmitted};
 pub use client::swap_call_deadline;
 pub use config::bidirectional::BidirectionalRule;
@@ -36,6 +33,9 @@ pub use poa::{
     AdapterActivator, Etherealized, ObjectBuilder, Poa, PoaBuilder, PoaManager, ReferenceBuilder,
     ServantActivator, ServantLocator,
 };
+pub use poa_state::any_servant::{AnyServant, Declined};
+pub use poa_state::invalid_policy::InvalidPolicy;
+pub use poa_state::manager::PoaManagerState;
 pub use pools::accepted_priorities::Peers;
 pub use pools::threadpool::{LaneSpec, LaneWait, ThreadPool, ThreadPoolBuilder, ThreadPoolId};
 pub use punctual_inspect::{ContractState, InspectedAt, Inspection, SchedulerState, SchedulerStatistics};

@@ -15,7 +15,6 @@ use punctual_types::Priority;
 
 use crate::{
     ExpiredRequests, InvalidPolicy, OrbError, QueueLimits,
-    adapters::{core::PoaCore, defaults::PoaDefaults, etherealization::ObjectUpkeep, objects::Objects},
     client::{ClientCore, ClientParts, ConnectionCache},
     config::{
         configuration::Configuration,
@@ -24,6 +23,7 @@ use crate::{
     },
     mutex::Mutexes,
     notice,
+    poa_state::{core::PoaCore, defaults::PoaDefaults, etherealization::ObjectUpkeep, objects::Objects},
     pools::{
         info::{DEFAULT_POOL, check_protocols},
         lane::Lane,

@@ -26,7 +26,7 @@ use punctual_stub::{Interface, ObjectRef, Skeleton};
 use punctual_types::Priority;
 
 use crate::{
-    OrbError, adapters::core::PoaCore, client::Reference, orb_core::OrbCore, pools::unstarted_servers,
+    OrbError, client::Reference, orb_core::OrbCore, poa_state::core::PoaCore, pools::unstarted_servers,
 };
 
 /// An object adapter: activates servants as objects, under its policies. `PortableServer::POA`,

@@ -13,7 +13,7 @@
 //! | All benchmarks, and the roles of their child processes | `catalog` |
 //! | The benchmarks | `os`, `cubit`, `inversion`, `attacks`, `events`, `orb`, `rt`, `dynamic`, `case` |
 //! | The server and clients of the experiments with thread pools | `load` |
-//! | The simulated experiments of [Gill 2004] | [`studies`] |
+//! | The simulated experiments of [Gill 2004] | [`simulated`] |
 //! | Why calls were slow, and what they waited for | `explain`, `waits` |
 //! | Comparison with an earlier run and with limits | `compare` |
 //! | What a benchmark is given and returns | `testbed`, `settings`, `length`, `benchmark` |
@@ -50,8 +50,8 @@ mod rows;
 mod rt;
 mod run;
 mod settings;
+pub mod simulated;
 mod statements;
-pub mod studies;
 mod testbed;
 pub mod trace;
 mod waits;

@@ -21,14 +21,13 @@ use super::{
     route::Route,
 };
 use crate::{
-    PoaManagerState, PriorityModel,
-    adapters::{
-        core::PoaCore,
-        object_search::{Search, not_serving},
-    },
-    current,
+    PoaManagerState, PriorityModel, current,
     interception::{
         AddedContexts, CallKind, Contexts, SeenRequest, ServerEnd, ServerFlow, ServerRequest, enter_slots,
+    },
+    poa_state::{
+        core::PoaCore,
+        object_search::{Search, not_serving},
     },
     server::{ActiveObject, Demultiplexed, Placement, run_servant},
 };

@@ -12,7 +12,7 @@ use super::{
     connection_cache::ConnectionCache, endpoint::Endpoints, policy_scopes::OrbPolicies, tls_addresses,
 };
 use crate::{
-    adapters::objects::Objects, config::configuration::Configuration, interception::Interceptors,
+    config::configuration::Configuration, interception::Interceptors, poa_state::objects::Objects,
     pools::registry::Pools,
 };
 

@@ -10,8 +10,8 @@ use punctual_stub::PolicyOverrides;
 use punctual_transport::{ProtocolPolicy, Transport};
 
 use crate::{
-    BidirectionalRule, Endpoint, Limits, adapters::defaults::PoaDefaults,
-    config::configuration::ValueFactories, interception::Interceptors,
+    BidirectionalRule, Endpoint, Limits, config::configuration::ValueFactories, interception::Interceptors,
+    poa_state::defaults::PoaDefaults,
 };
 
 /// Settings of an ORB in the making.

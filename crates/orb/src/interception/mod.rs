@@ -26,7 +26,7 @@ use std::sync::{
 
 use punctual_types::SystemException;
 
-use crate::adapters::core::PoaCore;
+use crate::poa_state::core::PoaCore;
 
 pub use client::{ClientRequestInfo, ClientRequestInterceptor};
 pub use interrupt::Interrupt;

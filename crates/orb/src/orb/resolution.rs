@@ -23,9 +23,9 @@ use rustix::fs::{Mode, OFlags};
 
 use crate::{
     ResolveError,
-    adapters::profiles::secured_profile,
     client::{Located, Reference, swap_call_deadline},
     orb_core::OrbCore,
+    poa_state::profiles::secured_profile,
 };
 
 /// How often one text may lead to another: initial references, files.

@@ -11,13 +11,13 @@ use punctual_types::{CORBA_OBJECT, Completion, Minor, SystemException, SystemExc
 use super::Poa;
 use crate::{
     AdapterActivator, AnyServant, Declined, Etherealized, ServantActivator, ServantLocator,
-    adapters::{
+    orb_core::OrbCore,
+    poa_state::{
         any_servant::no_object,
         core::PoaCore,
         request_processing::{Incarnate, MakeAdapter},
         served_id::{id_of, serving_id},
     },
-    orb_core::OrbCore,
     server::run_servant,
 };
 

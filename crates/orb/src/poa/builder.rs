@@ -12,7 +12,9 @@ use super::{Poa, bound::Bound, notices};
 use crate::{
     AnyServant, InvalidPolicy, OnExcess, OrbError, Peers, PoaManager, PriorityModel, QueueLimits,
     ServantActivator, ServantLocator, ThreadPool,
-    adapters::{
+    config::limits::checked_queue_limits,
+    orb_core::OrbCore,
+    poa_state::{
         adapter_policies::PoaPolicies,
         core::PoaCore,
         default_servant::DefaultServant,
@@ -20,8 +22,6 @@ use crate::{
         manager::ManagerCore,
         request_processing::{RequestProcessing, ServantSource},
     },
-    config::limits::checked_queue_limits,
-    orb_core::OrbCore,
     pools::{
         accepted_priorities::AcceptedPriorities,
         info::{DEFAULT_POOL, PoolInfo},

@@ -7,9 +7,9 @@ use punctual_lane::QueueLimits;
 use super::Poa;
 use crate::{
     OrbError, PoaManagerState,
-    adapters::{core::PoaCore, manager::ManagerCore},
     config::limits::checked_queue_limits,
     orb_core::OrbCore,
+    poa_state::{core::PoaCore, manager::ManagerCore},
 };
 
 /// Controls whether adapters serve their requests: `PortableServer::POAManager`; from [`Poa::manager`].

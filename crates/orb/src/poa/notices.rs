@@ -4,7 +4,7 @@ use std::sync::Once;
 
 use punctual_poa::Lifespan;
 
-use crate::{PriorityModel, adapters::core::PoaCore, notice::print};
+use crate::{PriorityModel, notice::print, poa_state::core::PoaCore};
 
 /// Reports once per process that an adapter with a priority model has a pool without a chosen priority.
 pub(crate) fn unless_priority_set(adapter: &PoaCore) {

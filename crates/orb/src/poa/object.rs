@@ -5,7 +5,7 @@ use punctual_stub::{Interface, Skeleton};
 use punctual_types::Priority;
 
 use super::Poa;
-use crate::{AnyServant, OrbError, adapters::core::agreed_priority};
+use crate::{AnyServant, OrbError, poa_state::core::agreed_priority};
 
 /// Builder of an object, from [`Poa::object`].
 ///

@@ -4,7 +4,7 @@ use punctual_stub::Interface;
 use punctual_types::Priority;
 
 use super::Poa;
-use crate::{OrbError, PriorityModel, adapters::core::agreed_priority};
+use crate::{OrbError, PriorityModel, poa_state::core::agreed_priority};
 
 /// Builder of a reference, from [`Poa::reference`].
 ///

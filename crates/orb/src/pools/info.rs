@@ -12,7 +12,7 @@ use punctual_transport::{ProtocolPolicy, Transport};
 use punctual_types::Priority;
 
 use crate::{
-    InvalidPolicy, OrbError, adapters::adapter_policies::PoaPolicies, pools::accepted_priorities::Origin,
+    InvalidPolicy, OrbError, poa_state::adapter_policies::PoaPolicies, pools::accepted_priorities::Origin,
 };
 
 /// Number of the pool whose threads call `Orb::run`.

@@ -14,9 +14,9 @@ use punctual_types::{
 
 use crate::{
     PriorityModel,
-    adapters::{core::PoaCore, incarnation::Incarnation, object_transform::ObjectTransform},
     config::configuration::Configuration,
     current,
+    poa_state::{core::PoaCore, incarnation::Incarnation, object_transform::ObjectTransform},
     pools::{accepted_priorities::Origin, lane_data::LaneContext},
 };
 
@@ -27,7 +27,7 @@ pub(crate) struct ActiveObject {
     pub(crate) incarnation: Option<Incarnation>,
     pub(crate) poa: Arc<PoaCore>,
     /// Priority model of its adapter, with the object's own priority if it has one. Objects for which it
-    /// stands in may have other priorities: [`Search`](crate::adapters::object_search::Search) has theirs.
+    /// stands in may have other priorities: [`Search`](crate::poa_state::object_search::Search) has theirs.
     pub(crate) model: Option<PriorityModel>,
     /// Transform that its adapter applies to incoming and outgoing priorities.
     pub(crate) transform: Option<Arc<ObjectTransform>>,

@@ -22,9 +22,9 @@ use super::{
     serving::Serving,
 };
 use crate::{
-    adapters::servant_manager_turn,
     bound_band::BoundBand,
     client::{self, Permit, SharedPurpose},
+    poa_state::servant_manager_turn,
     pools::{
         accepted_priorities::Origin,
         lane_data::{LaneContext, LaneData},

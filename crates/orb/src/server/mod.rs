@@ -24,9 +24,9 @@ use punctual_giop::LastRequest;
 use punctual_stub::{OrbContext, ReusePool};
 
 use crate::{
-    adapters::objects::Objects,
     config::configuration::Configuration,
     interception::{Interceptors, SeenRequest},
+    poa_state::objects::Objects,
 };
 
 /// Server side of an ORB, which serves the requests of its lanes.

@@ -19,13 +19,12 @@ use super::{
     reply::{ReplyHeaderAt, begin_reply, fail, finish, forward, is_refusal, not_executed, refuse, sent_at},
 };
 use crate::{
-    PoaManagerState, PriorityModel,
-    adapters::{
+    PoaManagerState, PriorityModel, current,
+    poa_state::{
         any_servant::no_object,
         core::PoaCore,
         object_search::{Search, not_serving},
     },
-    current,
     pools::lane_data::LaneContext,
 };
 

@@ -11,7 +11,7 @@ use crate::{
     role::{Role, entry},
 };
 
-/// The case studies, in the order of the paper.
+/// The case simulated, in the order of the paper.
 pub(crate) const BENCHMARKS: &[Benchmark] = &[
     benchmark::<flight_program::FlightProgramCase>(),
     benchmark::<image_transfer::ImageTransfer>(),

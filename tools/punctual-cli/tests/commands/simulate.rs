@@ -3,7 +3,7 @@
 use std::{fs, time::Duration};
 
 use crate::command::{Run, row, run};
-use punctual_scenarios::studies;
+use punctual_scenarios::simulated;
 use punctual_simulation::Scenario;
 use serde_json::Value;
 
@@ -42,7 +42,7 @@ fn file(name: &str, text: &str) -> String {
 #[test]
 fn the_file_of_figure_6_is_the_model_of_the_benchmark() {
     let scenario = Scenario::read(FIGURE_6).unwrap_or_else(|error| panic!("{error}"));
-    let model = studies::figure_6(Duration::from_secs(1), Duration::from_millis(100));
+    let model = simulated::figure_6(Duration::from_secs(1), Duration::from_millis(100));
     assert_eq!(scenario.model(), model);
     assert_eq!(scenario.scheduler_name(1), "MIF");
 }

@@ -18,8 +18,8 @@ use punctual_types::{Minor, SystemException, SystemExceptionKind};
 
 use super::{Addressing, Route, RoutedEndpoint, error};
 use crate::{
-    adapters::profiles::TAG_HOST,
     client::{core::ClientCore, tls_addresses},
+    poa_state::profiles::TAG_HOST,
 };
 
 impl Route {

@@ -14,7 +14,7 @@ use crate::{
     error::Error,
     experiment::Trial,
     os::{Interrupts, Subject},
-    studies::FlightProgram,
+    simulated::FlightProgram,
     testbed::Testbed,
 };
 

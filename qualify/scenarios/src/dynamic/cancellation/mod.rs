@@ -28,7 +28,7 @@ use crate::{
     experiment::{Experiment, Trial},
     length::Length,
     rights::no_rights,
-    studies::FlightProgram,
+    simulated::FlightProgram,
     testbed::Testbed,
 };
 

@@ -15,7 +15,7 @@ use super::{
     },
     paper,
 };
-use crate::{error::Error, studies};
+use crate::{error::Error, simulated};
 
 /// The delay of DT3 and DT5 is the unit divided by this, longer than the sum of delays of calls and switches
 /// up to then.
@@ -34,7 +34,7 @@ pub(crate) struct How {
 
 /// Returns the model of [Gill 2004] with five threads on two hosts.
 pub(super) fn figure_6(unit: Duration) -> Model {
-    studies::figure_6(unit, unit / LATE)
+    simulated::figure_6(unit, unit / LATE)
 }
 
 /// Leaves a thread its work on its first host, and no calls.

@@ -1,7 +1,7 @@
 //! The turns of [Gill 2004] section 3.1, figure 6 ([`FIGURE_6`]), as a schedule.
 
 use super::super::schedule::{Run, Schedule};
-use crate::studies::{FIGURE_6, TurnEnd};
+use crate::simulated::{FIGURE_6, TurnEnd};
 
 /// Length of the schedule in units of time.
 pub(super) const UNITS: u64 = 21;

@@ -12,7 +12,7 @@ use punctual_types::SystemException;
 
 use crate::{
     AnyServant, Declined, PoaManagerState,
-    adapters::{
+    poa_state::{
         manager::{ManagerCore, ServingPool},
         servant_manager_turn::Turn,
     },

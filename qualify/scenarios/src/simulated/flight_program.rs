@@ -66,7 +66,7 @@ const fn group(
 ///
 /// ```
 /// use std::time::Duration;
-/// use punctual_scenarios::studies::FlightProgram;
+/// use punctual_scenarios::simulated::FlightProgram;
 /// use punctual_sched::dynamic::{SheddingPolicy, standard};
 ///
 /// let shedding = SheddingPolicy::before_dispatch().sparing_critical();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use punctual_stub::{ObjectRef, Servant, Upcall};
 use punctual_types::SystemException;
 
-use crate::adapters::served_id::{id_of, serving_id};
+use crate::poa_state::served_id::{id_of, serving_id};
 
 /// A servant for all objects of an adapter that are not active.
 pub(crate) struct DefaultServant(pub(crate) Arc<dyn Servant>);

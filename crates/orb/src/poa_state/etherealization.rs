@@ -16,14 +16,13 @@ use punctual_poa::{ObjectKey, SlotId};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
-    OrbError,
-    adapters::{
+    OrbError, current,
+    poa_state::{
         core::{PoaCore, id_of_slot},
         objects::Objects,
         pending_etherealizations::Upkeep,
         servant_manager_turn_guard::TurnGuard,
     },
-    current,
     pools::registry::Pools,
     server::ActiveObject,
 };

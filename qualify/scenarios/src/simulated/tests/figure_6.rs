@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::studies::{FIGURE_6, Turn, TurnEnd, figure_6};
+use crate::simulated::{FIGURE_6, Turn, TurnEnd, figure_6};
 use punctual_sched::{
     dynamic::{Time, standard},
     simulator::{Event, EventKind, Model, Simulation, Statistics, dispatch_graph},

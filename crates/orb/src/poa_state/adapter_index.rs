@@ -9,7 +9,7 @@ use std::{
 use arc_swap::ArcSwapOption;
 use punctual_poa::SlotId;
 
-use crate::adapters::core::PoaCore;
+use crate::poa_state::core::PoaCore;
 
 /// Adapters that requests for objects which are not active are checked against.
 #[derive(Default)]

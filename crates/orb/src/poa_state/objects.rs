@@ -14,8 +14,8 @@ use punctual_stub::Servant;
 use punctual_types::Priority;
 
 use crate::{
-    AnyServant, Limits, OrbError, PriorityModel, QueueLimits,
-    adapters::{
+    AnyServant, Limits, OrbError, PriorityModel, QueueLimits, current,
+    poa_state::{
         adapter_index::AdapterIndex,
         core::{PoaCore, id_of_slot},
         incarnation::{Incarnation, Sharers},
@@ -24,7 +24,6 @@ use crate::{
         published::Published,
         quiescence::Quiescence,
     },
-    current,
     server::{ActiveObject, Demultiplexed},
     startup::Startup,
 };

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::studies::{FlightProgram, Flown, OPERATIONS};
+use crate::simulated::{FlightProgram, Flown, OPERATIONS};
 use punctual_sched::{
     dynamic::{SheddingPolicy, standard},
     simulator::Overrun,

@@ -8,7 +8,7 @@ use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
     Declined, PriorityModel,
-    adapters::{
+    poa_state::{
         adapter_path::names,
         core::PoaCore,
         objects::Objects,

@@ -7,7 +7,7 @@ use std::sync::{
 
 use punctual_os::PiMutex;
 
-use crate::adapters::core::PoaCore;
+use crate::poa_state::core::PoaCore;
 
 /// The deactivated objects of servant activators that no thread waits for.
 #[derive(Default)]

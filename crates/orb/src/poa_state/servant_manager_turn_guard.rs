@@ -6,11 +6,11 @@ use std::{
 };
 
 use crate::{
-    adapters::{
+    current,
+    poa_state::{
         objects::Objects,
         servant_manager_turn::{NoTurn, Turn},
     },
-    current,
 };
 
 /// The calling thread's turn, until this is dropped.

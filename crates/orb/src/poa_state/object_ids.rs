@@ -2,7 +2,7 @@
 
 use punctual_poa::{IdMap, SlotId};
 
-use crate::adapters::partitioned_map::PartitionedMap;
+use crate::poa_state::partitioned_map::PartitionedMap;
 
 /// Objects whose keys contain their ids, by adapter and id. Lanes look up only those.
 pub(crate) struct ObjectIds(PartitionedMap<IdMap>);

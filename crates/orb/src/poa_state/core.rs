@@ -18,7 +18,9 @@ use punctual_types::{Completion, Minor, Priority, PriorityBand, SystemException,
 
 use crate::{
     AnyServant, OrbError, PriorityModel,
-    adapters::{
+    config::configuration::Configuration,
+    interception::AddedComponent,
+    poa_state::{
         adapter_path,
         adapter_policies::PoaPolicies,
         manager::ManagerCore,
@@ -27,8 +29,6 @@ use crate::{
         profiles::profiles,
         request_processing::{RequestProcessing, ServantSource},
     },
-    config::configuration::Configuration,
-    interception::AddedComponent,
     pools::{
         info::{DEFAULT_POOL, PoolInfo},
         lane_data::LaneContext,

@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use crate::{
     AnyServant,
-    adapters::{core::PoaCore, request_processing::Incarnate},
+    poa_state::{core::PoaCore, request_processing::Incarnate},
 };
 
 /// The servant of an object whose servant activator learns of its end.
