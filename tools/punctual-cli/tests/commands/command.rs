@@ -4,7 +4,8 @@ use std::{
     ffi::OsStr,
     fs,
     path::{Path, PathBuf},
-    process::Command,
+    process::{self, Command},
+    sync::atomic::{AtomicUsize, Ordering},
 };
 
 pub struct Run {
@@ -25,10 +26,15 @@ pub fn run(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Run {
     }
 }
 
-/// A file of this test run.
+/// A file of this test run, replaced whole: a test that reads it while another writes it never sees a part.
 pub fn file(name: &str, text: &str) -> PathBuf {
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    fs::write(&file, text).unwrap();
+    static WRITTEN: AtomicUsize = AtomicUsize::new(0);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let file = folder.join(name);
+    let unique = (process::id(), WRITTEN.fetch_add(1, Ordering::Relaxed));
+    let whole = folder.join(format!("{name}.{}-{}", unique.0, unique.1));
+    fs::write(&whole, text).unwrap();
+    fs::rename(&whole, &file).unwrap();
     file
 }
 
