@@ -13,7 +13,7 @@ mod explained;
 mod measure;
 pub(crate) mod operation;
 mod placement;
-mod raw;
+pub(crate) mod raw;
 mod rows;
 mod servant;
 pub(crate) mod server;

@@ -44,7 +44,8 @@ pub(super) fn serve(transport: Transport, scheduling: Scheduling) -> io::Result<
     Ok(addresses)
 }
 
-fn serve_tcp(scheduling: Scheduling) -> io::Result<RawAddress> {
+/// Serves ping-pongs over TCP, as [`serve`] does.
+pub(crate) fn serve_tcp(scheduling: Scheduling) -> io::Result<RawAddress> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let port = listener.local_addr()?.port();
     accept_in_thread(scheduling, move || {
@@ -127,7 +128,7 @@ fn exchange(mut stream: UnixStream) -> io::Result<()> {
 }
 
 /// The client side of a ping-pong.
-pub(super) struct RawClient {
+pub(crate) struct RawClient {
     channel: Channel,
     request: Vec<u8>,
     reply: Vec<u8>,
@@ -140,7 +141,7 @@ enum Channel {
 }
 
 impl RawClient {
-    pub(super) fn connect(transport: Transport, addresses: &[RawAddress], sizes: Sizes) -> io::Result<Self> {
+    pub(crate) fn connect(transport: Transport, addresses: &[RawAddress], sizes: Sizes) -> io::Result<Self> {
         let address = addresses.iter().find(|address| address.transport == transport);
         let address = address.ok_or(io::ErrorKind::NotFound)?;
         let unix = || UnixStream::connect_addr(&SocketAddr::from_abstract_name(&address.name)?);
@@ -180,7 +181,7 @@ impl RawClient {
     }
 
     /// Makes one exchange: one `write`, and one `read` if the reply arrives in one piece.
-    pub(super) fn exchange(&mut self) -> io::Result<()> {
+    pub(crate) fn exchange(&mut self) -> io::Result<()> {
         let Self {
             channel,
             request,

@@ -99,17 +99,17 @@ impl Role for Server {
             .priority_model(model)
             .build()?;
         let cubit: CubitRef = poa.activate(Servant::with(spec.fault))?;
-        let raw = raw::serve(spec.transport, scheduling_of_lane(&orb)?)?;
+        let raw = raw::serve(spec.transport, scheduling_of(&orb, PRIORITY)?)?;
         let ior = cubit.to_ior();
         let fault = spec.fault;
         Ok((Self { _orb: orb }, Ready { ior, raw, fault }))
     }
 }
 
-/// Returns the scheduling of the lane's thread according to the operating system, which may have refused the
-/// real-time class.
-fn scheduling_of_lane(orb: &Orb) -> Result<Scheduling, Error> {
-    let priority = Priority::new(PRIORITY)?;
+/// Returns the scheduling of a thread with this CORBA priority according to the operating system, which may have
+/// refused the real-time class.
+pub(crate) fn scheduling_of(orb: &Orb, priority: i16) -> Result<Scheduling, Error> {
+    let priority = Priority::new(priority)?;
     let orb = orb.clone();
     let thread = std::thread::spawn(move || {
         orb.current().set_priority(priority)?;

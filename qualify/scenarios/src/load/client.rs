@@ -15,7 +15,7 @@ use super::{
     task::{Pace, Report, Task, TaskResult},
     worker::{Start, WorkerContext},
 };
-use crate::{error::Error, idl::load::bench::LoadRef, os::joined};
+use crate::{cubit::raw::RawAddress, error::Error, idl::load::bench::LoadRef, os::joined};
 
 /// The client process.
 pub(crate) struct Client {
@@ -30,6 +30,8 @@ pub(crate) struct Client {
 pub(crate) struct ClientSetup {
     /// References of the server's servants, by pool.
     pub(super) references: Vec<Vec<String>>,
+    /// Address of the server's raw ping-pong.
+    pub(super) ping_pong: Option<RawAddress>,
     /// Whether it has a separate network.
     pub(super) linked: bool,
     /// The server process.
@@ -100,6 +102,7 @@ fn run(client: &Client, task: Task) -> Result<TaskResult, Error> {
         let context = WorkerContext {
             orb: client.orb.clone(),
             load,
+            ping_pong: client.setup.ping_pong.clone(),
             watched: server.filter(|_| is_watching),
             rounds: task.rounds,
             seconds: task.seconds,

@@ -7,7 +7,7 @@ use punctual_os::{CpuSet, TaskId};
 
 use super::{
     client::{Client, ClientSetup, PluggedIn},
-    server::{Hoard, Plug, Server, ServerSetup, ServerSpec},
+    server::{Hoard, Plug, ServePingPong, Server, ServerSetup, ServerSpec},
     task::{Task, TaskResult, Tolerance},
 };
 use crate::{error::Error, testbed::Places};
@@ -118,8 +118,13 @@ impl Deployment {
         let (mut server, references) = server.start::<Server>(&of_server, START_TIMEOUT)?;
         let client = ChildSpec::of::<Client>("client").affinity(called);
         let client = client.environments(setup.environment);
+        let ping_pong = setup.server.ping_pong;
+        let ping_pong = ping_pong
+            .map(|priority| server.perform(&ServePingPong { priority }, START_TIMEOUT))
+            .transpose()?;
         let of_client = ClientSetup {
             references,
+            ping_pong,
             linked,
             server: server.id().get(),
         };

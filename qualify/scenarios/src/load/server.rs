@@ -19,7 +19,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{network, policies::Policy};
 use crate::{
-    cubit::cube::cube,
+    cubit::{
+        cube::cube,
+        raw::{self, RawAddress},
+        server::scheduling_of,
+    },
     error::Error,
     idl::load::bench::{Load, LoadRef},
 };
@@ -41,6 +45,8 @@ pub(crate) struct ServerSpec {
     pub(crate) servants: usize,
     /// Size of the stacks of lane threads, in octets; `None`: the default.
     pub(crate) stack_bytes: Option<usize>,
+    /// CORBA priority of threads that serve raw TCP ping-pongs, without the ORB; `None`: there are none.
+    pub(crate) ping_pong: Option<i16>,
 }
 
 /// The usual limit of open files of a process, which login shells and service managers set.
@@ -57,6 +63,7 @@ impl ServerSpec {
             fault: None,
             servants: 1,
             stack_bytes: None,
+            ping_pong: None,
         }
     }
 
@@ -99,7 +106,7 @@ pub(crate) enum PoolSpec {
 /// The server process.
 pub(crate) struct Server {
     /// Keeps its servants.
-    _orb: Orb,
+    orb: Orb,
     /// Memory that it keeps for nothing, under a control.
     hoard: Vec<u8>,
 }
@@ -117,7 +124,11 @@ impl Role for Server {
     type Setup = ServerSetup;
     /// References of its servants, by pool.
     type Ready = Vec<Vec<String>>;
-    const TASKS: &'static [TaskEntry<Self>] = &[TaskEntry::of::<Plug>(), TaskEntry::of::<Hoard>()];
+    const TASKS: &'static [TaskEntry<Self>] = &[
+        TaskEntry::of::<Plug>(),
+        TaskEntry::of::<Hoard>(),
+        TaskEntry::of::<ServePingPong>(),
+    ];
 
     fn start(setup: ServerSetup) -> Result<(Self, Self::Ready), Error> {
         let spec = setup.server;
@@ -167,7 +178,7 @@ impl Role for Server {
             );
         }
         let hoard = Vec::new();
-        Ok((Self { _orb: orb, hoard }, references))
+        Ok((Self { orb, hoard }, references))
     }
 }
 
@@ -200,6 +211,21 @@ impl Task<Server> for Hoard {
         // Written, because unwritten pages are not resident.
         server.hoard = vec![1; self.octets];
         Ok(())
+    }
+}
+
+/// Serve raw TCP ping-pongs at this CORBA priority.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub(super) struct ServePingPong {
+    pub(super) priority: i16,
+}
+
+impl Task<Server> for ServePingPong {
+    const NAME: &'static str = "serve-ping-pong";
+    type Reply = RawAddress;
+
+    fn perform(self, server: &mut Server) -> Result<RawAddress, Error> {
+        Ok(raw::serve_tcp(scheduling_of(&server.orb, self.priority)?)?)
     }
 }
 

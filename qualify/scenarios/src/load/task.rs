@@ -96,6 +96,9 @@ pub(crate) enum Request {
     Octets(usize),
     /// The cube of an octet. It is checked.
     Cube,
+    /// No call: a ping-pong over TCP with a thread of the server that has this worker's priority; see
+    /// [`ServerSpec::ping_pong`](super::ServerSpec::ping_pong).
+    PingPong,
 }
 
 impl Default for Request {

@@ -5,7 +5,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual::{NativePriority, Orb, PolicyOverrides, Priority, Protocol, ProtocolPolicy, SystemException};
+use punctual::{
+    Completion, NativePriority, Orb, PolicyOverrides, Priority, Protocol, ProtocolPolicy, SystemException,
+    SystemExceptionKind,
+};
 use punctual_harness::Span;
 use punctual_os::{Scheduling, TaskId, clock, scheduling};
 use punctual_system::ContextSwitches;
@@ -15,7 +18,15 @@ use super::{
     slices::Slices,
     task::{Pace, Report, Request, Tolerance, Worker},
 };
-use crate::{cubit::cube::cube, error::Error, idl::load::bench::LoadRef};
+use crate::{
+    cubit::{
+        cube::cube,
+        raw::{RawAddress, RawClient, Sizes},
+        transport::Transport,
+    },
+    error::Error,
+    idl::load::bench::LoadRef,
+};
 
 /// A prime whose test takes about a microsecond, for a fine resolution of the load.
 const PRIME: u32 = 997;
@@ -26,6 +37,7 @@ const MOST_HZ: u32 = 100_000;
 pub(super) struct WorkerContext {
     pub(super) orb: Orb,
     pub(super) load: LoadRef,
+    pub(super) ping_pong: Option<RawAddress>,
     /// The server whose context switches it counts. The first worker does this: it is the most important one,
     /// so no other worker calls before it.
     pub(super) watched: Option<TaskId>,
@@ -39,8 +51,10 @@ impl WorkerContext {
     pub(super) fn run(&self, worker: &Worker, start: &Start) -> Result<(Report, u64), Error> {
         let payload = match worker.request {
             Request::Octets(octets) => vec![0x5a; octets],
-            Request::Work(_) | Request::Cube => Vec::new(),
+            Request::Work(_) | Request::Cube | Request::PingPong => Vec::new(),
         };
+        let mut ping_pong = None;
+        let prepared = self.prepare(worker, &mut ping_pong);
         let mut argument = 0_u8;
         let call = || {
             let result = match worker.request {
@@ -52,6 +66,7 @@ impl WorkerContext {
                         .cube_octet(argument)
                         .map(|result| result == cube(argument))
                 }
+                Request::PingPong => exchange(&mut ping_pong).map(|()| true),
             };
             match result {
                 Ok(true) => Ok(Called::Right),
@@ -60,7 +75,6 @@ impl WorkerContext {
                 Err(error) => Err(error),
             }
         };
-        let prepared = self.prepare(worker);
         // After a failure, too: the other workers wait at the barrier.
         let begin = start.together();
         clock::sleep_until(begin.instant);
@@ -87,7 +101,7 @@ impl WorkerContext {
     }
 
     /// Sets the priority and makes a first call, which opens the connection and is not counted.
-    fn prepare(&self, worker: &Worker) -> Result<(), Error> {
+    fn prepare(&self, worker: &Worker, ping_pong: &mut Option<RawClient>) -> Result<(), Error> {
         for &priority in &worker.visits {
             self.orb.current().set_priority(Priority::new(priority)?)?;
             self.load.method(1, 1, PRIME)?;
@@ -98,9 +112,14 @@ impl WorkerContext {
         if matches!(worker.pace, Pace::Spinning { .. }) {
             return Ok(());
         }
+        if worker.request == Request::PingPong {
+            let address = self.ping_pong.as_slice();
+            *ping_pong = Some(RawClient::connect(Transport::Tcp, address, SIZES)?);
+            return Ok(exchange(ping_pong)?);
+        }
         let first = || match worker.request {
             Request::Cube => self.load.cube_octet(0).map(|_| ()),
-            Request::Work(_) | Request::Octets(_) => self.load.method(1, 1, PRIME),
+            Request::Work(_) | Request::Octets(_) | Request::PingPong => self.load.method(1, 1, PRIME),
         };
         let Some(Tolerance { timeout, .. }) = self.tolerance else {
             return Ok(first()?);
@@ -118,6 +137,24 @@ impl WorkerContext {
         // If it fails, the next call opens a connection.
         let _ = first();
         Ok(())
+    }
+}
+
+/// About those of the messages of [`Request::Cube`].
+const SIZES: Sizes = Sizes {
+    request: 112,
+    reply: 48,
+};
+
+fn exchange(ping_pong: &mut Option<RawClient>) -> Result<(), SystemException> {
+    let exchanged = ping_pong.as_mut().map(RawClient::exchange);
+    match exchanged {
+        Some(Ok(())) => Ok(()),
+        _ => Err(SystemException::new(
+            SystemExceptionKind::CommFailure,
+            0,
+            Completion::Maybe,
+        )),
     }
 }
 

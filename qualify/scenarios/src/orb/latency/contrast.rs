@@ -13,7 +13,7 @@ use super::{Configuration, LOW_HZ, MOST_LOW, Point};
 use crate::{
     experiment::Trial,
     length::Length,
-    load::{Pace, Phase, PhaseResult, Slices},
+    load::{Pace, Phase, PhaseResult, Request, Slices},
 };
 
 /// A rate that yields 2,000 calls in a few seconds: one every 2.1 ms.
@@ -53,8 +53,45 @@ impl Load {
     }
 }
 
-/// The configurations, and in which runs they are measured.
-const CONFIGURATIONS: [Configuration; 2] = [Configuration::Own, Configuration::WithoutLanes];
+/// What the high-priority client does, beside which low-priority clients.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Subject {
+    /// It calls; all clients have lanes of their own.
+    Lanes,
+    /// It calls; all clients share a pool without lanes.
+    WithoutLanes,
+    /// It exchanges messages over TCP without the ORB, beside clients with lanes of their own: what the kernel
+    /// alone adds.
+    PingPong,
+}
+
+impl Subject {
+    const ALL: [Self; 3] = [Self::Lanes, Self::WithoutLanes, Self::PingPong];
+
+    fn configuration(self) -> Configuration {
+        match self {
+            Self::Lanes | Self::PingPong => Configuration::Own,
+            Self::WithoutLanes => Configuration::WithoutLanes,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Lanes | Self::WithoutLanes => self.configuration().name(),
+            Self::PingPong => "raw TCP ping-pong beside own lanes",
+        }
+    }
+
+    /// Returns the number of its runs with this load.
+    fn runs(self, load: Load, length: Length) -> usize {
+        match (self, load) {
+            (Self::Lanes, _) => length.pick(2, 3, 5),
+            (Self::WithoutLanes, _) => length.pick(1, 3, 5),
+            (Self::PingPong, Load::Paper) => 0,
+            (Self::PingPong, Load::Calibrated) => length.pick(1, 3, 5),
+        }
+    }
+}
 
 fn slices() -> Slices {
     Slices {
@@ -62,44 +99,47 @@ fn slices() -> Slices {
     }
 }
 
-/// Returns the runs; configurations and loads alternate.
+/// Returns the runs; subjects and loads alternate.
 pub(super) fn phases(length: Length, loaded_hz: u32) -> Vec<Phase<Point>> {
-    let runs: [usize; 2] = length.pick([2, 1], [3, 3], [5, 5]);
     let loads = [(Load::Paper, LOW_HZ), (Load::Calibrated, loaded_hz)];
-    let mut phases = Vec::new();
-    for run in 0..runs.into_iter().max().unwrap_or(0) {
-        for (load, hz) in loads {
-            for (configuration, runs) in CONFIGURATIONS.into_iter().zip(runs) {
-                if run < runs {
-                    phases.push(phase(configuration, load, hz));
-                }
-            }
-        }
-    }
-    phases
+    let kinds = || {
+        loads
+            .into_iter()
+            .flat_map(|load| Subject::ALL.map(|subject| (load, subject)))
+    };
+    let most = kinds()
+        .map(|((load, _), subject)| subject.runs(load, length))
+        .max();
+    let runs = (0..most.unwrap_or(0)).flat_map(|run| kinds().map(move |kind| (run, kind)));
+    runs.filter(|(run, ((load, _), subject))| *run < subject.runs(*load, length))
+        .map(|(_, ((load, hz), subject))| phase(subject, load, hz))
+        .collect()
 }
 
-fn phase(configuration: Configuration, load: Load, hz: u32) -> Phase<Point> {
-    let name = configuration.name();
+fn phase(subject: Subject, load: Load, hz: u32) -> Phase<Point> {
+    let (name, configuration) = (subject.name(), subject.configuration());
     let title = format!("{name}: {HZ} Hz without and with {MOST_LOW} clients at {hz} Hz");
     let slices = Some(slices());
     let mut clients = configuration.clients(HZ, MOST_LOW, hz);
     for low in &mut clients[1..] {
         low.pace = Pace::Pausing { hz, slices };
     }
-    configuration.phase(Point::Contrast(configuration, load), title, SECONDS, clients)
+    if subject == Subject::PingPong {
+        clients[0].request = Request::PingPong;
+    }
+    configuration.phase(Point::Contrast(subject, load), title, SECONDS, clients)
 }
 
 /// The high-priority client's calls in one run.
 struct Contrast {
-    configuration: Configuration,
+    subject: Subject,
     load: Load,
     /// Calls without and with calls of the low-priority clients; the time in which these finish is omitted.
     calls: [Vec<Span>; 2],
 }
 
 impl Contrast {
-    fn of(configuration: Configuration, load: Load, begin_ns: u64, calls: &[Span]) -> Self {
+    fn of(subject: Subject, load: Load, begin_ns: u64, calls: &[Span]) -> Self {
         let of_kind = |with_others: bool| {
             let belongs = |call: &&Span| {
                 let since = Duration::from_nanos(call.start_ns.saturating_sub(begin_ns));
@@ -108,7 +148,7 @@ impl Contrast {
             calls.iter().filter(belongs).copied().collect()
         };
         Self {
-            configuration,
+            subject,
             load,
             calls: [false, true].map(of_kind),
         }
@@ -131,22 +171,22 @@ fn latencies(calls: &[Span]) -> Latencies {
 /// Adds a row for each run and kind of slice, the claims about lanes, and the distributions over all runs.
 pub(super) fn evaluate(results: &[PhaseResult<Point>], holes: &[Hole], trial: &mut Trial<'_>) {
     let contrast = |phase: &PhaseResult<Point>| match phase.key {
-        Point::Contrast(configuration, load) => {
+        Point::Contrast(subject, load) => {
             let calls = &phase.clients.first()?.report.calls;
-            Some(Contrast::of(configuration, load, phase.span.start_ns, calls))
+            Some(Contrast::of(subject, load, phase.span.start_ns, calls))
         }
         Point::Curve { .. } | Point::Alone(_) | Point::Capacity => None,
     };
     let contrasts: Vec<Contrast> = results.iter().filter_map(contrast).collect();
     rows(&contrasts, &mut trial.outcome);
     claims(&contrasts, &mut trial.outcome);
-    for configuration in CONFIGURATIONS {
+    for subject in [Subject::Lanes, Subject::WithoutLanes] {
         for (kind, low) in [0, MOST_LOW].into_iter().enumerate() {
-            let of_kind = |run: &&Contrast| (run.configuration, run.load) == (configuration, Load::Paper);
+            let of_kind = |run: &&Contrast| (run.subject, run.load) == (subject, Load::Paper);
             let runs = contrasts.iter().filter(of_kind);
             let calls: Vec<Span> = runs.flat_map(|run| &run.calls[kind]).copied().collect();
             distribution(
-                &format!("{}, {low} low-priority clients", configuration.name()),
+                &format!("{}, {low} low-priority clients", subject.name()),
                 &calls,
                 holes,
                 trial,
@@ -173,7 +213,7 @@ fn rows(contrasts: &[Contrast], outcome: &mut Outcome) {
                 Row::new()
                     .with("kind", "contrast")
                     .with("run", number)
-                    .with("configuration", contrast.configuration.name())
+                    .with("configuration", contrast.subject.name())
                     .with("load", contrast.load.name())
                     .with("low_clients", low)
                     .with("asked_hz", f64::from(HZ))
@@ -186,8 +226,8 @@ fn rows(contrasts: &[Contrast], outcome: &mut Outcome) {
 
 /// Adds the claims about lanes, and the ratios.
 fn claims(contrasts: &[Contrast], outcome: &mut Outcome) {
-    let of = |configuration, load| {
-        let of_kind = move |run: &&Contrast| (run.configuration, run.load) == (configuration, load);
+    let of = |subject, load| {
+        let of_kind = move |run: &&Contrast| (run.subject, run.load) == (subject, load);
         contrasts.iter().filter(of_kind)
     };
     for (load, (name, quantile)) in [Load::Paper, Load::Calibrated].into_iter().flat_map(|load| {
@@ -201,28 +241,27 @@ fn claims(contrasts: &[Contrast], outcome: &mut Outcome) {
             let [without, with] = run.latencies().map(|latencies| quantile(&latencies.summary()));
             Some(with? / without?)
         };
-        let ratios = |configuration| median(&of(configuration, load).filter_map(ratio).collect::<Vec<_>>());
+        let ratios = |subject| median(&of(subject, load).filter_map(ratio).collect::<Vec<_>>());
         outcome.row(
             Row::new()
                 .with("kind", "ratio")
                 .with("percentile", name)
                 .with("load", load.name())
-                .with("lanes", ratios(Configuration::Own))
-                .with("without_lanes", ratios(Configuration::WithoutLanes)),
+                .with("lanes", ratios(Subject::Lanes))
+                .with("without_lanes", ratios(Subject::WithoutLanes))
+                .with("ping_pong", ratios(Subject::PingPong)),
         );
         let text = format!(
             "lanes: {name} of a high-priority client at {HZ} Hz with {MOST_LOW} low-priority clients, {}, over \
              that without (median of the runs)",
             load.name()
         );
-        let measured = ratios(Configuration::Own).unwrap_or(f64::NAN);
+        let measured = ratios(Subject::Lanes).unwrap_or(f64::NAN);
         let id = format!("{}{name}-ratio", load.prefix());
         let claim = Claim::at_most(id, text, SOURCE, measured, LIMIT);
         outcome.claim(claim);
     }
-    let own = contrasts
-        .iter()
-        .filter(|run| run.configuration == Configuration::Own);
+    let own = contrasts.iter().filter(|run| run.subject == Subject::Lanes);
     let fewest = own
         .flat_map(|run| run.calls.iter().map(Vec::len))
         .min()
@@ -237,7 +276,7 @@ fn claims(contrasts: &[Contrast], outcome: &mut Outcome) {
 mod tests {
     use super::*;
 
-    fn contrast(configuration: Configuration, with_us: u64) -> Contrast {
+    fn contrast(subject: Subject, with_us: u64) -> Contrast {
         let call = |ms: u64| {
             let start_ns = 1_000 + ms * 1_000_000;
             let with_others = slices().have_others(Duration::from_millis(ms));
@@ -248,12 +287,12 @@ mod tests {
             }
         };
         let calls: Vec<Span> = (0..2000).map(call).collect();
-        Contrast::of(configuration, Load::Paper, 1_000, &calls)
+        Contrast::of(subject, Load::Paper, 1_000, &calls)
     }
 
     #[test]
     fn calls_belong_to_the_slice_of_their_start() {
-        let [without, with] = contrast(Configuration::Own, 22).latencies();
+        let [without, with] = contrast(Subject::Lanes, 22).latencies();
         // Slices of 783.3 ms; the first 20 ms of each slice without the others are excluded.
         assert_eq!((without.count(), with.count()), (2000 - 783 - 2 * 20, 783));
         let p50 = |latencies: &Latencies| latencies.quantile_us(0.5).unwrap();
@@ -262,10 +301,8 @@ mod tests {
 
     #[test]
     fn the_claims_use_the_median_of_the_runs_with_lanes() {
-        let runs = [22, 23, 90]
-            .map(|us| contrast(Configuration::Own, us))
-            .into_iter();
-        let contrasts: Vec<_> = runs.chain([contrast(Configuration::WithoutLanes, 500)]).collect();
+        let runs = [22, 23, 90].map(|us| contrast(Subject::Lanes, us)).into_iter();
+        let contrasts: Vec<_> = runs.chain([contrast(Subject::WithoutLanes, 500)]).collect();
         let machine = punctual_harness::MachineFacts::read(&punctual_os::CpuSet::single(0));
         let mut outcome = Outcome::new("orb.latency", machine);
         claims(&contrasts, &mut outcome);

@@ -136,7 +136,7 @@ enum Point {
         awake: bool,
     },
     /// Alternating slices with and without low-priority clients.
-    Contrast(Configuration, contrast::Load),
+    Contrast(contrast::Subject, contrast::Load),
     /// The high-priority client alone, at two rates.
     Alone(away::Alone),
     /// The throughput of clients that call as often as they can.
@@ -259,7 +259,8 @@ impl Experiment for Latency {
         if trial.testbed.is_under(&WITHOUT_LANES) {
             pools[0] = Configuration::WithoutLanes.pool();
         }
-        let setup = setup(pools.into(), MOST_LOW + 1);
+        let mut setup = setup(pools.into(), MOST_LOW + 1);
+        setup.server.ping_pong = Some(priority(0));
         let mut engine = Engine::default();
         let loaded_hz = loaded_hz(&mut engine, trial)?;
         let mut phases = phases(length, loaded_hz);
