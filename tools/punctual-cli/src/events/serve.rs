@@ -11,7 +11,7 @@ use super::{
     Failed, SLICE,
     schedule::{self, Failures, Scheduled},
 };
-use crate::arguments::priority;
+use crate::{arguments::priority, tls::TlsFile};
 
 pub const HELP: &str = "\
 Examples:
@@ -79,6 +79,8 @@ pub struct Options {
     /// Let `punctual top` watch the ORB at this socket
     #[arg(long, value_name = "SOCKET")]
     inspection: Option<PathBuf>,
+    #[command(flatten)]
+    tls: TlsFile,
 }
 
 /// Threads that deliver events.
@@ -98,11 +100,13 @@ pub fn run(options: &Options) -> Result<(), Failed> {
         [] => vec![Lane::new(Priority::MIN, 1)],
         lanes => lanes.to_vec(),
     };
-    let mut builder = Orb::builder().listen(&*options.listen);
+    let builder = options.tls.applied_to(Orb::builder())?;
+    let mut builder = builder.listen(&*options.listen);
     if let Some(socket) = &options.inspection {
         builder = builder.inspection(Inspection::at(socket));
     }
-    let orb = builder.build()?;
+    let orb = builder.build();
+    let orb = orb.map_err(|error| Failed::not_built(&options.listen, error))?;
     let channel = channel(options, &orb, lanes.clone())?;
     let served = channel.serve(&orb, &receiving(&orb, &lanes)?)?;
     let address = orb.publish(&options.name, served.reference())?;

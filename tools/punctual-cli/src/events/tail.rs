@@ -19,6 +19,7 @@ use super::{
 use crate::{
     arguments::{priority, seconds},
     call::from_idl::IdlFile,
+    tls::TlsFile,
 };
 
 pub const HELP: &str = "\
@@ -78,6 +79,8 @@ pub struct Options {
     /// Address of this host for the channel [default: its address on the network towards the channel]
     #[arg(long, value_name = "ENDPOINT")]
     listen: Option<String>,
+    #[command(flatten)]
+    tls: TlsFile,
 }
 
 /// Number of events that wait for the terminal, besides those that wait in the channel.
@@ -96,7 +99,7 @@ pub fn run(options: &Options) -> Result<(), Failed> {
         .listen
         .clone()
         .unwrap_or_else(|| client::endpoint_towards(&options.channel));
-    let orb = client::orb(Some(&endpoint))?;
+    let orb = client::orb(Some(&endpoint), &options.tls)?;
     let channel = client::channel_at(&orb, &options.channel, options.priority)?;
     let pool = orb.threadpool().threads(1).build()?;
     let poa = orb.root_poa().child("tail").threadpool(&pool).build()?;
