@@ -131,7 +131,7 @@ fn commands_without_settings_name_the_option() {
             &["events", "serve", "--listen", "ssliop://localhost:0"],
             "ssliop://localhost:0",
         ),
-        (&["events", "tail", object], "ssliop:1.2@localhost:1"),
+        (&["events", "tail", object], "ssliop://127.0.0.1"),
         (&["events", "send", object], "ssliop:1.2@localhost:1"),
         (&["events", "top", object], "ssliop:1.2@localhost:1"),
         (
