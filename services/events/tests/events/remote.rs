@@ -165,7 +165,9 @@ fn events_travel_from_a_supplier_through_the_channel_to_a_consumer() {
 fn events_of_one_supplier_reach_a_remote_consumer_in_order() {
     const EVENTS: u32 = 2_000;
     for batch in [1, 7] {
-        let channel = EventChannel::builder().lane(Priority::MIN, 1).queue(EVENTS as usize, Overflow::DropNewest);
+        let channel = EventChannel::builder()
+            .lane(Priority::MIN, 1)
+            .queue(EVENTS as usize, Overflow::DropNewest);
         let host = host(channel.build().unwrap());
         let (consumer, supplier) = (client(), client());
         let (sender, received) = mpsc::channel();

@@ -162,7 +162,9 @@ fn host_of(address: &str) -> Option<String> {
     let addresses = rest.split(['/', '#']).next()?;
     let first = addresses.split(',').next()?;
     let protocols = ["iiop:", "ssliop:", ":"];
-    let host = protocols.iter().find_map(|protocol| first.strip_prefix(protocol))?;
+    let host = protocols
+        .iter()
+        .find_map(|protocol| first.strip_prefix(protocol))?;
     let host = host.split_once('@').map_or(host, |(_version, host)| host);
     let has_port = host
         .rsplit_once(':')

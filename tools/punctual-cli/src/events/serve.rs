@@ -20,6 +20,7 @@ Examples:
   punctual events serve --listen iiop://192.0.2.1:2830 --name Plant --dispatching thread-per-consumer
   punctual events serve --schedule FILE.toml           and `kill -HUP PID` when the file has changed
   punctual events serve --scheduler corbaloc::localhost:2811/Scheduler
+  punctual events serve --listen ssliop://radar:2830 --tls tls.toml
 
 In another terminal:
   punctual events tail

@@ -28,6 +28,7 @@ Examples:
   punctual events tail --type 17 --type 18 --source 7
   punctual events tail --json --count 10 --for 5 | jq .text
   punctual events tail corbaloc::radar:2830/Events --priority 20000
+  punctual events tail corbaloc:ssliop:1.2@radar:2830/Events --listen ssliop://display --tls tls.toml
   punctual events tail --name display                  with the priority that the channel's schedule gives it
   punctual events tail --idl FILE.idl --payload Track             values of typed topics
   punctual events tail --idl FILE.idl --payload 16=Track --payload 17=Alarm

@@ -132,12 +132,12 @@ fn commands_without_settings_name_the_option() {
             "ssliop://localhost:0",
         ),
         (&["events", "tail", object], "ssliop://127.0.0.1"),
-        (&["events", "send", object], "ssliop:1.2@localhost:1"),
-        (&["events", "top", object], "ssliop:1.2@localhost:1"),
         (
-            &["events", "gateway", object, object],
+            &["events", "send", object, "--type", "17"],
             "ssliop:1.2@localhost:1",
         ),
+        (&["events", "top", object], "ssliop:1.2@localhost:1"),
+        (&["events", "gateway", object, object], "ssliop://127.0.0.1"),
         (
             &["scheduler", "serve", "--listen", "ssliop://localhost:0"],
             "ssliop://localhost:0",
