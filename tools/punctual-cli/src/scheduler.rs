@@ -9,6 +9,8 @@ use clap::{Args, Subcommand};
 use punctual_report::terminal::complain;
 use punctual_scheduling::reconfigurable::Strategy;
 
+use crate::tls::TlsFile;
+
 /// Commands of `punctual scheduler`.
 #[derive(Debug, Subcommand)]
 pub enum Scheduler {
@@ -59,6 +61,8 @@ pub struct Serve {
     /// Let `punctual top` watch the scheduler and its lanes, at this socket
     #[arg(long, value_name = "SOCKET")]
     pub inspection: Option<PathBuf>,
+    #[command(flatten)]
+    pub tls: TlsFile,
 }
 
 const SHOW: &str = "\

@@ -53,7 +53,12 @@ impl QueuedConsumer for Liar {
 /// Connects objects of a client to a channel that asks each 10 ms.
 fn connected(client: &Client, consumers: &[&ObjectRef]) -> Host {
     let lanes = EventChannel::builder().lane(Priority::MIN, 1);
-    let host = host(lanes.limits(limits(LONG)).build().unwrap());
+    let limits = ChannelLimits {
+        // All of them answer, on a busy machine late.
+        send_timeout: LONG,
+        ..limits(LONG)
+    };
+    let host = host(lanes.limits(limits).build().unwrap());
     let channel: EventChannelRef = client.orb.resolve(&host.address).unwrap();
     for consumer in consumers {
         let admin = channel.for_consumers().unwrap().unwrap();

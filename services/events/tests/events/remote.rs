@@ -12,7 +12,7 @@ use std::{
 use punctual::{Orb, Poa, Priority, SystemExceptionKind};
 use punctual_events::{
     ChannelLimits, ConsumerTolerance, EventChannel, EventError, EventType, Filter, Gateway,
-    GatewayStatistics, OctetLimits, RemoteChannel,
+    GatewayStatistics, OctetLimits, Overflow, RemoteChannel,
     rtec::{
         rtec_event_channel_admin::{
             ConsumerQos, ConsumerQosView, EventChannelRef, Observer, ObserverRef, SupplierQosView,
@@ -158,6 +158,39 @@ fn events_travel_from_a_supplier_through_the_channel_to_a_consumer() {
         .map(|one| (one.is_connected, one.pushed))
         .collect();
     assert_eq!(shown, [(false, 5)]);
+}
+
+/// A lane of one thread sends; the consumer's thread is slower, so that events wait at each stage.
+#[test]
+fn events_of_one_supplier_reach_a_remote_consumer_in_order() {
+    const EVENTS: u32 = 2_000;
+    for batch in [1, 7] {
+        let channel = EventChannel::builder()
+            .lane(Priority::MIN, 1)
+            .queue(EVENTS as usize, Overflow::DropNewest);
+        let host = host(channel.build().unwrap());
+        let (consumer, supplier) = (client(), client());
+        let (sender, received) = mpsc::channel();
+        let _subscription = remote(&consumer, &host)
+            .subscribe(&consumer.poa, &Filter::event(TRACK), move |events| {
+                for event in events {
+                    sender.send(event.data.payload.to_vec()).unwrap();
+                }
+                std::thread::yield_now();
+            })
+            .unwrap();
+        let pushes = remote(&supplier, &host).supplier(&[TRACK]).unwrap();
+        let numbered: Vec<_> = (0..EVENTS)
+            .map(|number| event(TRACK, &number.to_be_bytes()))
+            .collect();
+        for events in numbered.chunks(batch) {
+            pushes.push(events).unwrap();
+        }
+        for number in 0..EVENTS {
+            let payload = received.recv_timeout(LONG).unwrap();
+            assert_eq!(payload, number.to_be_bytes(), "in sets of {batch}");
+        }
+    }
 }
 
 #[test]

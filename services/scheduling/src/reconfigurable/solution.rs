@@ -144,7 +144,9 @@ impl Solution {
                 .map(Operation::unresolved)
         };
         anomalies.extend(unresolved(false));
-        let resting = self.admission.resting();
+        // A contradiction has been reported, whatever room there is.
+        let sound = |index: &u32| operations[*index as usize].why_contradictory().is_none();
+        let resting = self.admission.resting().filter(sound);
         anomalies.extend(resting.map(|index| Anomaly::NotAdmitted(name(index))));
         anomalies.extend(unresolved(true));
         let lower = self.admission.lower();

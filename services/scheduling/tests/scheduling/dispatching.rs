@@ -210,7 +210,7 @@ fn a_schedule_in_which_critical_work_stops_is_refused_and_the_old_one_stays() {
                 changed.replace(track, vec![long]).unwrap();
             },
             "`track` contradicts itself: an execution time exceeds its period",
-            [0, 0, 1, 1],
+            [0, 0, 1, 0],
         ),
         (
             |changed, _| {

@@ -113,11 +113,12 @@ fn contradictory_tuples_and_wrong_names_are_refused() {
         Err(Anomaly::DuplicateName("same".into()))
     );
     assert!(scheduler.depend(OperationId(7), OperationId(0), 1).is_err());
-    let fatal = scheduler.compute();
-    let fatal = fatal
-        .iter()
-        .filter(|anomaly| anomaly.severity() == Severity::Fatal);
-    assert_eq!(fatal.count(), 3);
+    let found: Vec<_> = scheduler.compute().iter().map(Anomaly::severity).collect();
+    assert_eq!(
+        found,
+        [Severity::Fatal; 3],
+        "that none of them has room says nothing more"
+    );
     assert_eq!(scheduler.utilization(), 0.0);
 }
 

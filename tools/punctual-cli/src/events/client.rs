@@ -11,21 +11,27 @@ use punctual::{
 use punctual_events::{EventError, RemoteChannel, rtec::rtec_event_channel_admin::EventChannelRef, wire};
 
 use super::{Failed, serve::INSPECTION};
-use crate::default_priority;
+use crate::{
+    default_priority,
+    tls::{self, TlsFile},
+};
 
 /// Longest wait for an answer of the channel.
 pub const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// An ORB for a client: no real-time priorities, and calls that end. It listens at this endpoint, if any.
-pub fn orb(listen: Option<&str>) -> Result<Orb, Failed> {
-    let mut builder = Orb::builder()
+pub fn orb(listen: Option<&str>, tls: &TlsFile) -> Result<Orb, Failed> {
+    let mut builder = tls
+        .applied_to(Orb::builder())?
         .scheduling_class(SchedulingClass::Other)
         .lock_memory(false)
         .call_timeout(TIMEOUT);
     if let Some(endpoint) = listen {
         builder = builder.listen(endpoint);
     }
-    Ok(builder.build()?)
+    builder
+        .build()
+        .map_err(|error| Failed::not_built(listen.unwrap_or_default(), error))
 }
 
 /// Resolves a channel; it has not been called yet.
@@ -102,7 +108,10 @@ fn narrowed<R: Interface>(object: &ObjectRef, address: &str) -> Result<R, Failed
 fn refused(address: &str, error: ResolveError) -> Failed {
     match error {
         ResolveError::Call { exception, .. } => unreachable(address, &exception.into()),
-        error => Failed::Refused(format!("`{address}` is not the address of a channel: {error}")),
+        error => Failed::Refused(
+            tls::missing(&error)
+                .unwrap_or_else(|| format!("`{address}` is not the address of a channel: {error}")),
+        ),
     }
 }
 
@@ -136,9 +145,13 @@ fn is_unanswered(exception: &SystemException) -> bool {
 /// For an address without a host, such as an IOR, that of this host alone.
 pub fn endpoint_towards(address: &str) -> String {
     let ip = host_of(address).and_then(|host| local_address(&host));
+    let protocol = match address.contains(":ssliop:") {
+        true => "ssliop",
+        false => "iiop",
+    };
     match ip.unwrap_or(IpAddr::from([127, 0, 0, 1])) {
-        IpAddr::V4(ip) => format!("iiop://{ip}"),
-        IpAddr::V6(ip) => format!("iiop://[{ip}]"),
+        IpAddr::V4(ip) => format!("{protocol}://{ip}"),
+        IpAddr::V6(ip) => format!("{protocol}://[{ip}]"),
     }
 }
 
@@ -148,7 +161,10 @@ fn host_of(address: &str) -> Option<String> {
     let rest = rest.or_else(|| address.strip_prefix("corbaname:"))?;
     let addresses = rest.split(['/', '#']).next()?;
     let first = addresses.split(',').next()?;
-    let host = first.strip_prefix("iiop:").or_else(|| first.strip_prefix(':'))?;
+    let protocols = ["iiop:", "ssliop:", ":"];
+    let host = protocols
+        .iter()
+        .find_map(|protocol| first.strip_prefix(protocol))?;
     let host = host.split_once('@').map_or(host, |(_version, host)| host);
     let has_port = host
         .rsplit_once(':')
@@ -183,6 +199,7 @@ mod tests {
             ("corbaloc::localhost:2830/Events", Some("localhost:2830")),
             ("corbaloc:iiop:1.2@127.0.0.1:7/Events", Some("127.0.0.1:7")),
             ("corbaloc:iiop:[::1]:7,:other:8/E", Some("[::1]:7")),
+            ("corbaloc:ssliop:1.2@radar:7/E", Some("radar:7")),
             ("corbaloc::radar/Events", Some("radar:2809")),
             ("corbaname::radar#events/alarms", Some("radar:2809")),
             ("corbaname:rir:#events", None),

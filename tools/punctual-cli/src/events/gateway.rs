@@ -14,7 +14,10 @@ use punctual_events::{Acknowledged, DatagramLimits, Datagrams, EventError, Gatew
 use punctual_system::signals::Termination;
 
 use super::{Failed, SLICE, client, filter};
-use crate::arguments::{priority, seconds};
+use crate::{
+    arguments::{priority, seconds},
+    tls::TlsFile,
+};
 
 pub const HELP: &str = "\
 Examples:
@@ -90,6 +93,8 @@ pub struct Options {
     /// Let `punctual top` watch the ORB at this socket
     #[arg(long, value_name = "SOCKET")]
     inspection: Option<PathBuf>,
+    #[command(flatten)]
+    tls: TlsFile,
 }
 
 /// Datagrams instead of a second channel.
@@ -241,7 +246,9 @@ impl<'a> Host<'a> {
             .listen
             .clone()
             .unwrap_or_else(|| client::endpoint_towards(&options.from));
-        let mut builder = Orb::builder()
+        let mut builder = options
+            .tls
+            .applied_to(Orb::builder())?
             .scheduling_class(SchedulingClass::Other)
             .lock_memory(false)
             .call_timeout(client::TIMEOUT)
@@ -249,7 +256,8 @@ impl<'a> Host<'a> {
         if let Some(socket) = &options.inspection {
             builder = builder.inspection(Inspection::at(socket));
         }
-        let orb = builder.build()?;
+        let orb = builder.build();
+        let orb = orb.map_err(|error| Failed::not_built(&endpoint, error))?;
         let pool = orb.threadpool().threads(1).build()?;
         let poa = orb.root_poa().child("gateway").threadpool(&pool).build()?;
         if let Some(priority) = options.priority {

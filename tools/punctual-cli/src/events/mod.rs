@@ -16,6 +16,9 @@ use clap::Subcommand;
 use punctual::{OrbError, SystemException};
 use punctual_events::{EventError, EventType, Filter, SourceId};
 use punctual_report::terminal::complain;
+use punctual_tls::TlsError;
+
+use crate::tls;
 
 /// Address of the channel of `serve`, unless that or its clients state another.
 const DEFAULT_CHANNEL: &str = "corbaloc::localhost:2830/Events";
@@ -92,6 +95,11 @@ impl Failed {
         ))
     }
 
+    /// The ORB that should listen at this endpoint cannot be built.
+    fn not_built(endpoint: &str, error: OrbError) -> Self {
+        tls::missing_to_listen(endpoint, &error).map_or_else(|| error.into(), Self::Refused)
+    }
+
     /// The channel no longer answers.
     fn gone(address: &str, problem: impl fmt::Display) -> Self {
         Self::Ended(format!("the channel {address} is gone: {problem}"))
@@ -107,6 +115,12 @@ impl fmt::Display for Failed {
 
 impl From<OrbError> for Failed {
     fn from(error: OrbError) -> Self {
+        Self::Refused(error.to_string())
+    }
+}
+
+impl From<TlsError> for Failed {
+    fn from(error: TlsError) -> Self {
         Self::Refused(error.to_string())
     }
 }

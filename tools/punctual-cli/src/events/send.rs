@@ -17,7 +17,7 @@ use punctual_events::{RESERVED_TYPES, RemoteSupplier, rtec::rtec_event_comm::Eve
 use punctual_system::signals::Termination;
 
 use super::{DEFAULT_CHANNEL, Failed, SLICE, client, counted};
-use crate::arguments::priority;
+use crate::{arguments::priority, tls::TlsFile};
 
 pub const HELP: &str = "\
 Examples:
@@ -66,6 +66,8 @@ pub struct Options {
     /// Name of the supplier in `punctual events top`
     #[arg(long)]
     name: Option<String>,
+    #[command(flatten)]
+    tls: TlsFile,
 }
 
 /// Payload of the events.
@@ -90,7 +92,7 @@ struct Octets(Vec<u8>);
 pub fn run(options: &Options) -> Result<(), Failed> {
     let termination = Termination::watch()?;
     let payload = options.payload.read()?;
-    let orb = client::orb(None)?;
+    let orb = client::orb(None, &options.tls)?;
     let channel = client::channel_at(&orb, &options.channel, options.priority)?;
     let supplier = channel
         .supplier(&[punctual_events::EventType(options.event_type)])

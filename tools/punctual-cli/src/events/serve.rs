@@ -11,7 +11,7 @@ use super::{
     Failed, SLICE,
     schedule::{self, Failures, Scheduled},
 };
-use crate::arguments::priority;
+use crate::{arguments::priority, tls::TlsFile};
 
 pub const HELP: &str = "\
 Examples:
@@ -20,6 +20,7 @@ Examples:
   punctual events serve --listen iiop://192.0.2.1:2830 --name Plant --dispatching thread-per-consumer
   punctual events serve --schedule FILE.toml           and `kill -HUP PID` when the file has changed
   punctual events serve --scheduler corbaloc::localhost:2811/Scheduler
+  punctual events serve --listen ssliop://radar:2830 --tls tls.toml
 
 In another terminal:
   punctual events tail
@@ -79,6 +80,8 @@ pub struct Options {
     /// Let `punctual top` watch the ORB at this socket
     #[arg(long, value_name = "SOCKET")]
     inspection: Option<PathBuf>,
+    #[command(flatten)]
+    tls: TlsFile,
 }
 
 /// Threads that deliver events.
@@ -98,11 +101,13 @@ pub fn run(options: &Options) -> Result<(), Failed> {
         [] => vec![Lane::new(Priority::MIN, 1)],
         lanes => lanes.to_vec(),
     };
-    let mut builder = Orb::builder().listen(&*options.listen);
+    let builder = options.tls.applied_to(Orb::builder())?;
+    let mut builder = builder.listen(&*options.listen);
     if let Some(socket) = &options.inspection {
         builder = builder.inspection(Inspection::at(socket));
     }
-    let orb = builder.build()?;
+    let orb = builder.build();
+    let orb = orb.map_err(|error| Failed::not_built(&options.listen, error))?;
     let channel = channel(options, &orb, lanes.clone())?;
     let served = channel.serve(&orb, &receiving(&orb, &lanes)?)?;
     let address = orb.publish(&options.name, served.reference())?;

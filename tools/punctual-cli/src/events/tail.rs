@@ -19,6 +19,7 @@ use super::{
 use crate::{
     arguments::{priority, seconds},
     call::from_idl::IdlFile,
+    tls::TlsFile,
 };
 
 pub const HELP: &str = "\
@@ -27,6 +28,7 @@ Examples:
   punctual events tail --type 17 --type 18 --source 7
   punctual events tail --json --count 10 --for 5 | jq .text
   punctual events tail corbaloc::radar:2830/Events --priority 20000
+  punctual events tail corbaloc:ssliop:1.2@radar:2830/Events --listen ssliop://display --tls tls.toml
   punctual events tail --name display                  with the priority that the channel's schedule gives it
   punctual events tail --idl FILE.idl --payload Track             values of typed topics
   punctual events tail --idl FILE.idl --payload 16=Track --payload 17=Alarm
@@ -78,6 +80,8 @@ pub struct Options {
     /// Address of this host for the channel [default: its address on the network towards the channel]
     #[arg(long, value_name = "ENDPOINT")]
     listen: Option<String>,
+    #[command(flatten)]
+    tls: TlsFile,
 }
 
 /// Number of events that wait for the terminal, besides those that wait in the channel.
@@ -96,7 +100,7 @@ pub fn run(options: &Options) -> Result<(), Failed> {
         .listen
         .clone()
         .unwrap_or_else(|| client::endpoint_towards(&options.channel));
-    let orb = client::orb(Some(&endpoint))?;
+    let orb = client::orb(Some(&endpoint), &options.tls)?;
     let channel = client::channel_at(&orb, &options.channel, options.priority)?;
     let pool = orb.threadpool().threads(1).build()?;
     let poa = orb.root_poa().child("tail").threadpool(&pool).build()?;

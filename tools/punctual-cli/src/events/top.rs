@@ -24,6 +24,7 @@ use super::{DEFAULT_CHANNEL, Failed, client};
 use crate::{
     columns::{self, Column, column},
     live::Watch,
+    tls::TlsFile,
     top::interval,
 };
 
@@ -67,10 +68,12 @@ pub struct Options {
     /// Print one JSON object with all counters, including rates of the interval, and exit
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    tls: TlsFile,
 }
 
 pub fn run(options: &Options) -> Result<(), Failed> {
-    let orb = client::orb(None)?;
+    let orb = client::orb(None, &options.tls)?;
     let inspection = client::inspection(&orb, &options.channel)?;
     let ask = || {
         Ok::<_, SystemException>(Answer {

@@ -501,9 +501,9 @@ fn command(arguments: &[&str]) -> Command {
 }
 
 /// A served channel; it is killed with the test.
-struct Channel {
+pub struct Channel {
     child: Child,
-    address: String,
+    pub address: String,
     said: BufReader<ChildStdout>,
 }
 
@@ -513,8 +513,11 @@ impl Channel {
     }
 
     fn at(host: &str, arguments: &[&str]) -> Self {
-        let endpoint = format!("iiop://{host}");
-        let mut child = command(&[&["serve", "--listen", &endpoint], arguments].concat())
+        Self::listening(&format!("iiop://{host}"), arguments)
+    }
+
+    pub fn listening(endpoint: &str, arguments: &[&str]) -> Self {
+        let mut child = command(&[&["serve", "--listen", endpoint], arguments].concat())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -527,7 +530,7 @@ impl Channel {
         Self { child, address, said }
     }
 
-    fn send(&self, arguments: &[&str]) -> Run {
+    pub fn send(&self, arguments: &[&str]) -> Run {
         run([&["events", "send", &self.address], arguments].concat())
     }
 
@@ -568,12 +571,12 @@ impl Drop for Channel {
 }
 
 /// A subscribed `tail`.
-struct Tail {
+pub struct Tail {
     child: Child,
 }
 
 impl Tail {
-    fn start(channel: &Channel, arguments: &[&str]) -> Self {
+    pub fn start(channel: &Channel, arguments: &[&str]) -> Self {
         let mut child = command(&[&["tail", &channel.address], arguments].concat())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -593,7 +596,7 @@ impl Tail {
         self.wait().0
     }
 
-    fn wait(mut self) -> (i32, String) {
+    pub fn wait(mut self) -> (i32, String) {
         let mut shown = String::new();
         self.child
             .stdout

@@ -1,4 +1,4 @@
-//! The option `--tls`: a naming service that is reached over TLS only.
+//! The option `--tls`: services that are reached over TLS only.
 
 use std::{fs, path::Path};
 
@@ -7,6 +7,7 @@ use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 
 use crate::{
     command::{Run, run},
+    events::{Channel, Tail},
     naming::Served,
 };
 
@@ -85,6 +86,34 @@ fn commands_reach_a_naming_service_over_tls() {
     );
 }
 
+/// The channel calls its consumers: both have a certificate, and trust the root.
+#[test]
+fn events_travel_over_tls() {
+    let folder = Folder::new("cli-tls-events");
+    certified(&folder);
+    let both = folder.join("both.toml");
+    let text = "certificate = 'own.pem'\nkey = 'own.key'\ntrust = ['root.pem']\n";
+    fs::write(&both, text).unwrap();
+    let tls = ["--tls", both.to_str().unwrap()];
+    let channel = Channel::listening("ssliop://localhost:0", &tls);
+    assert!(
+        channel.address.starts_with("corbaloc:ssliop:1.2@localhost:"),
+        "{}",
+        channel.address
+    );
+    let listening = ["--listen", "ssliop://localhost:0", "--count", "1", "--json"];
+    let tail = Tail::start(&channel, &[&listening[..], &tls].concat());
+    let sent = channel.send(&[&["--type", "17", "--text", "hot"][..], &tls].concat());
+    assert_eq!(sent.code, 0, "{}", sent.complained);
+    let (code, shown) = tail.wait();
+    assert!(code == 0 && shown.contains("\"type\":17"), "{shown}");
+    let top = run([&["events", "top", &channel.address, "--once"][..], &tls].concat());
+    assert_eq!(top.code, 0, "{}", top.complained);
+
+    let plain = run(["events", "top", &channel.address, "--once"]);
+    assert_eq!(plain.code, 2, "{}", plain.complained);
+}
+
 #[test]
 fn commands_without_settings_name_the_option() {
     let (context, object) = (
@@ -96,6 +125,21 @@ fn commands_without_settings_name_the_option() {
         (&["naming", "list", "--at", context], "ssliop:1.2@localhost:1"),
         (
             &["naming", "serve", "--listen", "ssliop://localhost:0"],
+            "ssliop://localhost:0",
+        ),
+        (
+            &["events", "serve", "--listen", "ssliop://localhost:0"],
+            "ssliop://localhost:0",
+        ),
+        (&["events", "tail", object], "ssliop://127.0.0.1"),
+        (
+            &["events", "send", object, "--type", "17"],
+            "ssliop:1.2@localhost:1",
+        ),
+        (&["events", "top", object], "ssliop:1.2@localhost:1"),
+        (&["events", "gateway", object, object], "ssliop://127.0.0.1"),
+        (
+            &["scheduler", "serve", "--listen", "ssliop://localhost:0"],
             "ssliop://localhost:0",
         ),
     ] {
