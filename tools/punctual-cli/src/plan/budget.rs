@@ -193,8 +193,7 @@ impl<'s> Budgets<'s> {
                     .with("host", host.clone())
             };
             let Some(budget) = budget else {
-                let text = "unbounded: its processor or its lane is overloaded, calls to its own lane wait \
-                            for its threads, or an earlier step is unbounded";
+                let text = "unbounded: overload, a wait for its own lane, or an earlier step";
                 rows.push(row().with("cause", text));
                 break;
             };
