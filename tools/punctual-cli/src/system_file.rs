@@ -10,7 +10,8 @@ use punctual_simulation::Scenario;
 pub fn misread(file: &Path, error: impl Display) -> String {
     let path = file.display();
     let advice = if is_empty(file) {
-        "the file is empty; docs/planning.md, docs/simulation.md and docs/scheduler.md have examples".to_owned()
+        "the file is empty; docs/planning.md, docs/simulation.md and docs/scheduler.md have examples"
+            .to_owned()
     } else if Schedule::read(file).is_ok() {
         format!("this is a schedule: `punctual plan {path}`")
     } else if Scenario::read(file).is_ok() {

@@ -272,7 +272,13 @@ impl<'s> Budgets<'s> {
 fn legend(name: usize, terminal: usize) -> String {
     let mut text = String::new();
     let mut used = name;
-    for mark in ["█ own work", "▓ interference", "▒ blocking", "░ messages, jitter", "| deadline"] {
+    for mark in [
+        "█ own work",
+        "▓ interference",
+        "▒ blocking",
+        "░ messages, jitter",
+        "| deadline",
+    ] {
         let length = mark.chars().count() + 2;
         if text.is_empty() || used + length > terminal {
             text += &format!("{}{:name$}", if text.is_empty() { "" } else { "\n" }, "");

@@ -235,7 +235,10 @@ fn malformed_addresses_are_explained() {
         ("", "use `corbaloc::host:port/Key`"),
         ("nonsense", "`nonsense` is not an object reference"),
         ("iiop://h:1/X", "`iiop://h:1/X` is not an object reference"),
-        ("corbaloc::h:0/X", "`0` is not a port; use a number from 1 to 65535"),
+        (
+            "corbaloc::h:0/X",
+            "`0` is not a port; use a number from 1 to 65535",
+        ),
         ("corbaloc::h:99999/X", "`99999` is not a port"),
         ("corbaloc::/X", "has no valid host"),
         ("corbaloc:foo:h:1/X", "names no known protocol"),

@@ -187,7 +187,9 @@ fn invalid_arguments_and_files_end_with_2() {
     let empty = simulate(&[&file("empty-scenario.toml", "# Nothing.\n")]);
     assert_eq!(empty.code, 2);
     assert!(
-        empty.complained.contains("missing key `scheduler`; the file is empty; "),
+        empty
+            .complained
+            .contains("missing key `scheduler`; the file is empty; "),
         "{}",
         empty.complained
     );
