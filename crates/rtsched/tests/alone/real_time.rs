@@ -543,15 +543,23 @@ pub fn calls_in_a_segment_have_the_priority_from_before_it() {
     }
     let scheduling = RtScheduling::builder().build().unwrap();
     let mapping = || LinearMapping::new(1..=99);
-    let server = Orb::builder().listen("iiop://127.0.0.1").priority_mapping(mapping());
+    let server = Orb::builder()
+        .listen("iiop://127.0.0.1")
+        .priority_mapping(mapping());
     let server = server.build().unwrap();
     let lowest = Priority::MIN;
     let own = mapping().to_corba(NativePriority(20)).unwrap();
     let pool = server.threadpool().lane(lowest, 1).lane(own, 1).build().unwrap();
     let model = PriorityModel::ClientPropagated { default: lowest };
-    let poa = server.root_poa().child("lanes").threadpool(&pool).priority_model(model);
+    let poa = server
+        .root_poa()
+        .child("lanes")
+        .threadpool(&pool)
+        .priority_model(model);
     let doubler: DoublerRef = poa.build().unwrap().activate(Doubler).unwrap();
-    let client = Orb::builder().initializer(&scheduling).priority_mapping(mapping());
+    let client = Orb::builder()
+        .initializer(&scheduling)
+        .priority_mapping(mapping());
     let client = client.build().unwrap();
     let doubler: DoublerRef = client.resolve(&doubler.as_object().to_ior()).unwrap();
     for before in [Scheduling::OTHER, Scheduling::fifo(NativePriority(20))] {

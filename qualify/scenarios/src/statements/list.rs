@@ -76,7 +76,11 @@ fn text(all: &[&Benchmark], width: usize) -> String {
             }
             let _ = writeln!(text, "  {}", stated.id);
             for line in lines {
-                let _ = writeln!(text, "{}", terminal::fitted_within(&format!("      {line}"), width));
+                let _ = writeln!(
+                    text,
+                    "{}",
+                    terminal::fitted_within(&format!("      {line}"), width)
+                );
             }
         }
         text.push('\n');

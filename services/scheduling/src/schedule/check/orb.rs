@@ -29,9 +29,9 @@ pub(super) fn references(orb: &OrbSettings, key: &Key) -> Result<(), Problem> {
 fn malformed(stated: &str, complete: &str) -> Option<String> {
     let error = complete.parse::<ObjectUrl>().err()?;
     Some(match stated.split_once("://") {
-        Some(("iiop", address)) => format!(
-            "`{stated}` is an endpoint, which servers listen at; did you mean `corbaloc::{address}`?"
-        ),
+        Some(("iiop", address)) => {
+            format!("`{stated}` is an endpoint, which servers listen at; did you mean `corbaloc::{address}`?")
+        }
         _ => error.to_string(),
     })
 }
@@ -45,9 +45,9 @@ pub(super) fn timeouts(orb: &OrbSettings, key: &Key) -> Result<(), Problem> {
         (limits(), "resolve_timeout", orb.limits.resolve_timeout),
     ] {
         if span == Some(Span(Duration::ZERO)) {
-            return of
-                .name(name)
-                .problem("no call would end in time; write a longer one, such as \"2 s\", or remove the key");
+            return of.name(name).problem(
+                "no call would end in time; write a longer one, such as \"2 s\", or remove the key",
+            );
         }
     }
     Ok(())
