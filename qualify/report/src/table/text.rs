@@ -286,6 +286,30 @@ mod tests {
         assert_eq!(table.to_text_within(usize::MAX).matches("\n\n").count(), 0);
     }
 
+    /// Each column distinguishes one more row.
+    #[test]
+    fn texts_that_identify_a_row_leave_room_for_another_column() {
+        let fields = ["source", "system", "suspension", "yielding", "synchronized"];
+        let rows: Vec<Map<_, _>> = (0..6)
+            .map(|row| {
+                let cell = |(place, field): (usize, &&str)| {
+                    let text = if place + 1 == row {
+                        "1.78 (0.026)"
+                    } else {
+                        "0.97 (0.014)"
+                    };
+                    ((*field).to_owned(), json!(text))
+                };
+                fields.iter().enumerate().map(cell).collect()
+            })
+            .collect();
+        let text = Table::of(&rows).to_text_within(40);
+        assert!(text.lines().all(|line| line.chars().count() <= 40), "{text}");
+        for heading in fields {
+            assert!(text.contains(heading), "{text}");
+        }
+    }
+
     #[test]
     fn headings_are_broken_before_tables_are_divided() {
         let row: Map<_, _> = [
