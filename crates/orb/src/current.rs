@@ -238,9 +238,9 @@ pub fn at_priority<R>(priority: Priority, calls: impl FnOnce() -> R) -> R {
     calls()
 }
 
-/// Derives the priority of this thread's calls from `own` instead of its present native priority; `None`: from
-/// the present one again. Returns the previous value, to be restored. A priority that is set explicitly takes
-/// precedence.
+/// Derives the priority of this thread's calls from `own` instead of its present native priority; `None`:
+/// from the present one again. Returns the previous value, to be restored. A priority that is set explicitly
+/// takes precedence.
 ///
 /// For runtimes that change native priorities to dispatch threads: those say nothing about lanes. It belongs to the thread, and applies to all ORBs of the program.
 ///
