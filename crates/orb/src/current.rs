@@ -242,7 +242,8 @@ pub fn at_priority<R>(priority: Priority, calls: impl FnOnce() -> R) -> R {
 /// from the present one again. Returns the previous value, to be restored. A priority that is set explicitly
 /// takes precedence.
 ///
-/// For runtimes that change native priorities to dispatch threads: those say nothing about lanes. It belongs to the thread, and applies to all ORBs of the program.
+/// For runtimes that change native priorities to dispatch threads: those say nothing about lanes. It belongs
+/// to the thread, and applies to all ORBs of the program.
 ///
 /// ```
 /// use punctual_orb::swap_own_scheduling;
