@@ -208,6 +208,8 @@ thread_local! {
     /// Scheduling of this thread before the servant of the innermost upcall set a priority; `None` if it has
     /// set none.
     static SCHEDULING_BEFORE: Cell<Option<Scheduling>> = const { Cell::new(None) };
+    /// Scheduling that [`swap_own_scheduling`] has set.
+    static OWN_SCHEDULING: Cell<Option<Scheduling>> = const { Cell::new(None) };
     /// Whether `TRANSFORM` applies to the calls of this upcall; it is stale otherwise.
     static TRANSFORMS: Cell<bool> = const { Cell::new(false) };
     static TRANSFORM: RefCell<Option<Arc<ObjectTransform>>> = const { RefCell::new(None) };
@@ -236,6 +238,27 @@ pub fn at_priority<R>(priority: Priority, calls: impl FnOnce() -> R) -> R {
     calls()
 }
 
+/// Derives the priority of this thread's calls from `own` instead of its present native priority; `None`:
+/// from the present one again. Returns the previous value, to be restored. A priority that is set explicitly
+/// takes precedence.
+///
+/// For runtimes that change native priorities to dispatch threads: those say nothing about lanes. It belongs
+/// to the thread, and applies to all ORBs of the program.
+///
+/// ```
+/// use punctual_orb::swap_own_scheduling;
+/// use punctual_os::Scheduling;
+/// use punctual_types::NativePriority;
+///
+/// let own = Scheduling::fifo(NativePriority(10));
+/// assert_eq!(swap_own_scheduling(Some(own)), None);
+/// // Calls.
+/// assert_eq!(swap_own_scheduling(None), Some(own));
+/// ```
+pub fn swap_own_scheduling(own: Option<Scheduling>) -> Option<Scheduling> {
+    OWN_SCHEDULING.replace(own)
+}
+
 /// Returns the priority set for this thread.
 pub(crate) fn explicit_priority() -> Option<Priority> {
     PRIORITY.get()
@@ -260,11 +283,11 @@ pub(crate) fn transformed(priority: Priority) -> Result<Priority, SystemExceptio
     transform.map_or(Ok(priority), |transform| transform.outbound(priority))
 }
 
-/// Returns the priority of the calling thread: the priority set, else the native one mapped back, else the
-/// lowest.
+/// Returns the priority of the calling thread: the priority set, else the native one mapped back (its own,
+/// where a dispatcher has changed it), else the lowest.
 pub(crate) fn thread_priority(configuration: &Configuration) -> Priority {
     explicit_priority().unwrap_or_else(|| {
-        let native = scheduling::current();
+        let native = OWN_SCHEDULING.get().unwrap_or_else(scheduling::current);
         let mapped = (native.class != SchedulingClass::Other)
             .then(|| configuration.mapping.to_corba(native.priority))
             .flatten();

@@ -256,6 +256,12 @@ mod tests {
         let error = |file: &str| check(Path::new(file)).unwrap_err().to_string();
         assert!(error("/nowhere/r.json").contains("does its folder exist?"));
         assert!(error("/tmp").contains("give a file name"));
+        // No user may create files there.
+        let error_there = error("/proc/r.json");
+        assert!(
+            error_there.starts_with("cannot write /proc/r.json: "),
+            "{error_there}"
+        );
         let error = write(Path::new("/nowhere/r.json"), b"").unwrap_err().to_string();
         assert!(error.starts_with("cannot write /nowhere/r.json: "), "{error}");
     }

@@ -69,6 +69,7 @@ fn list_benchmarks() -> ExitCode {
         let text = format!("{} ({})", benchmark.about, benchmark.durations());
         println!("{}", terminal::hanging(&name, &text, width));
     }
-    println!("\nRun one with `punctual bench NAME`; `punctual bench --help` lists the settings.");
+    let hint = "Run one with `punctual bench NAME`; `punctual bench --help` lists the settings.";
+    println!("\n{}", terminal::fitted(hint));
     ExitCode::SUCCESS
 }

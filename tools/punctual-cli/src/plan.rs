@@ -230,7 +230,7 @@ impl<'s> Plan<'s> {
             println!("{}", fitted(&format!("{refusal}.")));
         }
         if self.is_feasible() {
-            println!("Feasible: {}.", self.verdict());
+            println!("{}", fitted(&format!("Feasible: {}.", self.verdict())));
             return;
         }
         println!("{}", fitted(&format!("Not feasible: {}.", self.reason())));

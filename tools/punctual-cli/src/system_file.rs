@@ -1,6 +1,6 @@
 //! The three kinds of files that describe a system, and the advice for a file of another kind than expected.
 
-use std::{fmt::Display, path::Path};
+use std::{fmt::Display, fs, path::Path};
 
 use punctual_scheduling::{Schedule, reconfigurable::ReconfigurableScheduler};
 use punctual_simulation::Scenario;
@@ -9,7 +9,10 @@ use punctual_simulation::Scenario;
 /// command for that.
 pub fn misread(file: &Path, error: impl Display) -> String {
     let path = file.display();
-    let advice = if Schedule::read(file).is_ok() {
+    let advice = if is_empty(file) {
+        "the file is empty; docs/planning.md, docs/simulation.md and docs/scheduler.md have examples"
+            .to_owned()
+    } else if Schedule::read(file).is_ok() {
         format!("this is a schedule: `punctual plan {path}`")
     } else if Scenario::read(file).is_ok() {
         format!("this is a scenario: `punctual plan --simulate {path}`")
@@ -19,4 +22,11 @@ pub fn misread(file: &Path, error: impl Display) -> String {
         return error.to_string();
     };
     format!("{error}; {advice}")
+}
+
+/// Whether the file has no key.
+fn is_empty(file: &Path) -> bool {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let mut lines = text.lines().map(str::trim_start);
+    lines.all(|line| line.is_empty() || line.starts_with('#'))
 }

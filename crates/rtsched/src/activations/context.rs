@@ -12,8 +12,8 @@ use std::{
 };
 
 use punctual_flight::{Event, Record, record};
-use punctual_orb::{interceptors::ServingLane, swap_call_deadline};
-use punctual_os::clock;
+use punctual_orb::{interceptors::ServingLane, swap_call_deadline, swap_own_scheduling};
+use punctual_os::{clock, scheduling};
 use punctual_sched::dynamic::{Slot, Time, resource::ResourceId};
 use punctual_types::{DistributableThreadId, Minor, SystemException};
 
@@ -216,6 +216,10 @@ impl Context {
     ) -> (SchedulingPoint, Locus, SegmentHandle) {
         let watch = activation.endsystem.watch(segment);
         let (slot, id, limit) = (activation.slot, activation.id, activation.limit);
+        if self.frames.is_empty() && activation.endsystem.dispatcher.preempts() {
+            // Calls propagate the priority from before the dispatcher changes it.
+            swap_own_scheduling(Some(scheduling::current()));
+        }
         let number = self.push_frame(Some(activation), storage::attach(storage));
         let handle = SegmentHandle {
             activation: number,
@@ -388,10 +392,13 @@ pub(super) fn end_frame() {
             record_segment_ends(activation.id, context.segments.depth() - frame.first_segment);
         }
         context.segments.truncate(frame.first_segment);
-        Some(frame)
+        Some((frame, context.frames.is_empty()))
     });
-    if let Some(frame) = frame {
+    if let Some((frame, is_outermost)) = frame {
         frame.end();
+        if is_outermost {
+            swap_own_scheduling(None);
+        }
     }
 }
 

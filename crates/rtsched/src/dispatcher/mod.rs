@@ -298,6 +298,11 @@ impl Dispatcher {
         Ok(())
     }
 
+    /// Returns whether running threads are preempted by native priorities.
+    pub(crate) fn preempts(&self) -> bool {
+        self.state.lock().native.preempts()
+    }
+
     /// Returns the number of times that work was shed.
     pub(crate) fn shed(&self) -> u64 {
         self.shed.load(Ordering::Relaxed)

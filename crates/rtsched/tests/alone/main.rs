@@ -43,6 +43,7 @@ fn main() -> ExitCode {
         real_time::decisions_that_depend_on_time_are_taken_in_time,
         real_time::kernel_deadlines_are_used_or_refused_with_the_reason,
         real_time::a_passed_thread_waits_for_its_turn_before_it_calls,
+        real_time::calls_in_a_segment_have_the_priority_from_before_it,
         real_time::a_late_operation_does_not_pass_more_eligible_threads,
         real_time::a_passed_thread_stays_passed_under_another_scheduler,
         real_time::a_sleeping_thread_loses_the_priority_of_a_replaced_mechanism,

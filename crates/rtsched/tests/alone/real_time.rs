@@ -11,7 +11,7 @@ use std::{
 
 use doubler::{Doubler, DoublerRef};
 use punctual_fixtures::{LONG, Missing, eventually, realtime_or_skip, skip};
-use punctual_orb::Orb;
+use punctual_orb::{Orb, PriorityModel};
 use punctual_os::{
     CpuSet, Gate, PiMutex, Scheduling, SchedulingClass, TaskId, ThreadSpec, affinity, deadline_class,
     scheduling,
@@ -19,12 +19,15 @@ use punctual_os::{
 use punctual_rtsched::{
     BuildError, Mechanism, NativePriorities, Preemption, RtScheduling, SchedulingError, ThreadStatus,
 };
-use punctual_sched::dynamic::{
-    EarliestDeadlineFirst, MaximumUrgencyFirst, MostImportantFirst, SchedulingParameters, SheddingPolicy,
-    ThreadPriority, Time,
+use punctual_sched::{
+    LinearMapping, PriorityMapping,
+    dynamic::{
+        EarliestDeadlineFirst, MaximumUrgencyFirst, MostImportantFirst, SchedulingParameters, SheddingPolicy,
+        ThreadPriority, Time,
+    },
 };
 use punctual_stub::Interface;
-use punctual_types::{Minor, NativePriority};
+use punctual_types::{Minor, NativePriority, Priority, SystemExceptionKind};
 
 mod doubler {
     include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs"));
@@ -532,6 +535,52 @@ pub fn a_passed_thread_waits_for_its_turn_before_it_calls() {
         passed.end();
         server.shutdown();
     });
+}
+
+pub fn calls_in_a_segment_have_the_priority_from_before_it() {
+    if !realtime_or_skip() {
+        return;
+    }
+    let scheduling = RtScheduling::builder().build().unwrap();
+    let mapping = || LinearMapping::new(1..=99);
+    let server = Orb::builder()
+        .listen("iiop://127.0.0.1")
+        .priority_mapping(mapping());
+    let server = server.build().unwrap();
+    let lowest = Priority::MIN;
+    let own = mapping().to_corba(NativePriority(20)).unwrap();
+    let pool = server.threadpool().lane(lowest, 1).lane(own, 1).build().unwrap();
+    let model = PriorityModel::ClientPropagated { default: lowest };
+    let poa = server
+        .root_poa()
+        .child("lanes")
+        .threadpool(&pool)
+        .priority_model(model);
+    let doubler: DoublerRef = poa.build().unwrap().activate(Doubler).unwrap();
+    let client = Orb::builder()
+        .initializer(&scheduling)
+        .priority_mapping(mapping());
+    let client = client.build().unwrap();
+    let doubler: DoublerRef = client.resolve(&doubler.as_object().to_ior()).unwrap();
+    for before in [Scheduling::OTHER, Scheduling::fifo(NativePriority(20))] {
+        let (scheduling, doubler) = (scheduling.clone(), doubler.clone());
+        let body = move || {
+            let active = Scheduling::fifo(NativePriorities::default().active);
+            scheduling.current().segment("call", importance(1), |_| {
+                assert_eq!(scheduling::current(), active);
+                assert_eq!(doubler.twice(4)?, 8);
+                Ok::<_, SchedulingError>(())
+            })?;
+            // Without a segment, the present native priority counts again.
+            scheduling::set_current(Scheduling::fifo(NativePriority(50))).unwrap();
+            let refused = doubler.twice(4).unwrap_err();
+            assert_eq!(refused.kind, SystemExceptionKind::InvPolicy);
+            Ok::<_, SchedulingError>(())
+        };
+        let thread = ThreadSpec::new("caller").scheduling(before).spawn(body).unwrap();
+        thread.join().unwrap().unwrap();
+    }
+    server.shutdown();
 }
 
 /// Whether the kernel reports it as sleeping.

@@ -37,10 +37,21 @@ impl Table {
     /// Returns the columns of each part, and the number of characters above which their cells are wrapped:
     /// few enough that every column fits beside those that identify a row.
     fn parts(&self, width: usize) -> (Vec<Vec<usize>>, usize) {
-        let keys = self.keys();
-        let others: Vec<usize> = (0..self.columns.len())
-            .filter(|place| !keys.contains(place))
-            .collect();
+        let mut keys = self.keys();
+        let others_than = |keys: &[usize]| -> Vec<usize> {
+            let all = 0..self.columns.len();
+            all.filter(|place| !keys.contains(place)).collect()
+        };
+        // On a narrow terminal, rows are identified as far as there is room for another column.
+        let has_room = |keys: &[usize]| {
+            let others = others_than(keys);
+            let widest = others.iter().map(|other| self.least_width(*other, SHORTEST));
+            self.width_of(keys, SHORTEST) + widest.max().unwrap_or(0) <= width
+        };
+        while keys.len() > 1 && !has_room(&keys) {
+            keys.pop();
+        }
+        let others = others_than(&keys);
         let fits = |places: &[usize], longest| {
             self.width_of(&keys, longest) + self.width_of(places, longest) <= width
         };
@@ -273,6 +284,30 @@ mod tests {
             );
         }
         assert_eq!(table.to_text_within(usize::MAX).matches("\n\n").count(), 0);
+    }
+
+    /// Each column distinguishes one more row.
+    #[test]
+    fn texts_that_identify_a_row_leave_room_for_another_column() {
+        let fields = ["source", "system", "suspension", "yielding", "synchronized"];
+        let rows: Vec<Map<_, _>> = (0..6)
+            .map(|row| {
+                let cell = |(place, field): (usize, &&str)| {
+                    let text = if place + 1 == row {
+                        "1.78 (0.026)"
+                    } else {
+                        "0.97 (0.014)"
+                    };
+                    ((*field).to_owned(), json!(text))
+                };
+                fields.iter().enumerate().map(cell).collect()
+            })
+            .collect();
+        let text = Table::of(&rows).to_text_within(40);
+        assert!(text.lines().all(|line| line.chars().count() <= 40), "{text}");
+        for heading in fields {
+            assert!(text.contains(heading), "{text}");
+        }
     }
 
     #[test]

@@ -2,13 +2,13 @@
 
 use punctual_harness::Outcome;
 use punctual_os::rights;
-use punctual_report::terminal::fitted;
+use punctual_report::terminal::{fitted, fitted_within, width};
 
 use crate::load::{CAPACITY, Importance, Pool, REFERENCE_WORK};
 
 pub(super) fn print(outcome: &Outcome) {
     for pool in Pool::ALL {
-        println!("{}\n", chart(outcome, pool));
+        println!("{}\n", chart(outcome, pool, width().unwrap_or(usize::MAX)));
     }
     for claim in outcome.claims() {
         let [measured, limit] = [&claim.measured, &claim.limit].map(punctual_report::table::shown);
@@ -27,30 +27,39 @@ pub(super) fn print(outcome: &Outcome) {
     println!();
 }
 
-/// Deadlines met by each client, a column for each work per call.
-fn chart(outcome: &Outcome, pool: Pool) -> String {
+/// Deadlines met by each client, a column for each work per call; those that do not fit into the terminal
+/// follow below.
+fn chart(outcome: &Outcome, pool: Pool, width: usize) -> String {
     let works = works(outcome, pool);
-    let mut text = format!(
-        "{}: deadlines met (%), by work per call and load of all clients\n {:<18}",
-        pool.heading(),
-        "work"
+    let title = format!(
+        "{}: deadlines met (%), by work per call and load of all clients",
+        pool.heading()
     );
-    for work in &works {
-        text += &format!("{work:>7}");
-    }
-    text += &format!("\n {:<18}", "load (%)");
-    for work in &works {
-        text += &format!("{:>7.0}", load(*work));
-    }
-    for importance in Importance::ALL {
-        text += &format!("\n {:<10}{:>3} Hz  ", importance.name(), importance.rate());
-        for work in &works {
-            let met = met(outcome, pool, importance, *work);
-            text += &met.map_or_else(|| format!("{:>7}", "-"), |met| format!(" {}{met:>4.0}", bar(met)));
+    let mut text = fitted_within(&title, width);
+    for works in works.chunks((width.saturating_sub(LABEL) / COLUMN).max(1)) {
+        text += &format!("\n {:<18}", "work");
+        for work in works {
+            text += &format!("{work:>COLUMN$}");
+        }
+        text += &format!("\n {:<18}", "load (%)");
+        for work in works {
+            text += &format!("{:>COLUMN$.0}", load(*work));
+        }
+        for importance in Importance::ALL {
+            text += &format!("\n {:<10}{:>3} Hz  ", importance.name(), importance.rate());
+            for work in works {
+                let met = met(outcome, pool, importance, *work);
+                let bar = met.map(|met| format!(" {}{met:>4.0}", bar(met)));
+                text += &bar.unwrap_or_else(|| format!("{:>COLUMN$}", "-"));
+            }
         }
     }
     text
 }
+
+/// Characters before the first column, and of a column.
+const LABEL: usize = 19;
+const COLUMN: usize = 7;
 
 /// Share of the processor, in percent, that the calls of all clients demand at this work: that of the
 /// calibration is 100 %.
@@ -165,8 +174,16 @@ mod tests {
     }
 
     #[test]
-    fn charts_show_every_load_within_80_columns() {
-        let chart = chart(&outcome(), Pool::WithoutLanes);
+    fn charts_show_every_load_within_the_terminal() {
+        for width in [40, 60] {
+            let narrow = chart(&outcome(), Pool::WithoutLanes, width);
+            assert!(
+                narrow.lines().all(|line| line.chars().count() <= width),
+                "{narrow}"
+            );
+            assert_eq!(narrow.matches("██ 100").count(), 9, "{narrow}");
+        }
+        let chart = chart(&outcome(), Pool::WithoutLanes, 80);
         assert!(chart.lines().all(|line| line.chars().count() <= 80), "{chart}");
         assert_eq!(chart.lines().count(), 3 + 3);
         assert!(chart.contains(" 167 "), "load at work 50: {chart}");

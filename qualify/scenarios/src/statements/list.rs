@@ -3,6 +3,7 @@
 use std::{fmt::Write, path::Path, process::ExitCode};
 
 use punctual_harness::output_file;
+use punctual_report::terminal;
 use serde_json::{Value, json};
 
 use super::{Evaluation, Stated, papers};
@@ -11,13 +12,13 @@ use crate::{
     error::Error,
 };
 
-/// Columns of the terminal.
+/// Columns, unless the terminal has fewer.
 const WIDTH: usize = 80;
 
 /// Prints the table, or writes it as JSON to a file; `-` is the standard output.
 pub(crate) fn print(all: &[&Benchmark], json: Option<&Path>) -> Result<ExitCode, Error> {
     match json {
-        None => print!("{}", text(all)),
+        None => print!("{}", text(all, terminal::width().unwrap_or(WIDTH).min(WIDTH))),
         Some(file) => {
             let rows: Vec<Value> = rows(all).collect();
             let text = serde_json::to_string_pretty(&rows)?;
@@ -28,18 +29,18 @@ pub(crate) fn print(all: &[&Benchmark], json: Option<&Path>) -> Result<ExitCode,
     Ok(ExitCode::SUCCESS)
 }
 
-fn text(all: &[&Benchmark]) -> String {
+fn text(all: &[&Benchmark], width: usize) -> String {
     let mut text = String::new();
     for paper in papers() {
         let evaluated = |stated: &&Stated| matches!(stated.evaluation, Evaluation::Claims { .. });
         let evaluated = paper.statements.iter().filter(evaluated).count();
-        let _ = writeln!(
-            text,
-            "[{}]: {} statements, {evaluated} evaluated, {} that cannot be\n",
+        let heading = format!(
+            "[{}]: {} statements, {evaluated} evaluated, {} that cannot be",
             paper.key,
             paper.statements.len(),
             paper.statements.len() - evaluated
         );
+        let _ = writeln!(text, "{}\n", terminal::fitted_within(&heading, width));
         for stated in &paper.statements {
             let mut lines = vec![format!("{} ({})", stated.statement, stated.source)];
             match &stated.evaluation {
@@ -74,27 +75,17 @@ fn text(all: &[&Benchmark]) -> String {
                 Evaluation::Needs(needs) => lines.push(format!("cannot tell here: needs {needs}")),
             }
             let _ = writeln!(text, "  {}", stated.id);
-            lines.iter().for_each(|line| wrap(line, &mut text));
+            for line in lines {
+                let _ = writeln!(
+                    text,
+                    "{}",
+                    terminal::fitted_within(&format!("      {line}"), width)
+                );
+            }
         }
         text.push('\n');
     }
     text
-}
-
-/// Adds the text in lines of at most [`WIDTH`] columns, indented.
-fn wrap(text: &str, to: &mut String) {
-    let mut line = String::from("     ");
-    for word in text.split_whitespace() {
-        if line.chars().count() + 1 + word.chars().count() > WIDTH {
-            to.push_str(&line);
-            to.push('\n');
-            line = String::from("       ");
-        }
-        line.push(' ');
-        line.push_str(word);
-    }
-    to.push_str(&line);
-    to.push('\n');
 }
 
 fn rows(all: &[&Benchmark]) -> impl Iterator<Item = Value> {
@@ -154,11 +145,13 @@ mod tests {
     use crate::benchmarks;
 
     #[test]
-    fn the_list_fits_a_terminal_of_80_columns() {
-        let text = text(&benchmarks().collect::<Vec<_>>());
-        let wide: Vec<_> = text.lines().filter(|line| line.chars().count() > WIDTH).collect();
-        assert!(wide.is_empty(), "{wide:#?}");
-        assert!(text.contains("controls: without-lanes"), "{text}");
+    fn the_list_fits_the_terminal() {
+        for width in [80, 60, 50] {
+            let text = text(&benchmarks().collect::<Vec<_>>(), width);
+            let wide: Vec<_> = text.lines().filter(|line| line.chars().count() > width).collect();
+            assert!(wide.is_empty(), "{wide:#?}");
+            assert!(text.contains("controls: without-lanes"), "{text}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Checks of a schedule beyond its syntax.
 
+mod orb;
 mod processors;
 mod threads;
 
@@ -127,6 +128,8 @@ impl Checks<'_> {
     fn orb(&self, orb: &OrbSettings, before: &[OrbSettings], key: &Key) -> Result<(), Problem> {
         self.placed(orb.host.as_ref(), key)?;
         endpoints(&orb.listen, 1, key)?;
+        orb::references(orb, key)?;
+        orb::timeouts(orb, key)?;
         if before.iter().any(|other| other.host == orb.host) {
             return key
                 .clone()

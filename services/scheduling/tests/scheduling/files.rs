@@ -98,6 +98,42 @@ fn errors_name_position_key_and_a_valid_value() {
             "the ORB of this host already listens at `iiop://127.0.0.1:4711`",
         ),
         (
+            "initial_references = { NameService = \"corbaloc::192.0.2.1:2809/NameService\" }",
+            "initial_references = { Log = \"iiop://192.0.2.1:2809/Log\" }",
+            "orb[1].initial_references: ",
+            "did you mean `corbaloc::192.0.2.1:2809/Log`?",
+        ),
+        (
+            "initial_references = { NameService = \"corbaloc::192.0.2.1:2809/NameService\" }",
+            "initial_references = { Log = \"iop://log\" }",
+            "orb[1].initial_references: ",
+            "`Log`: `iop://log` is not an object reference; use `corbaloc:",
+        ),
+        (
+            "initial_references = { NameService = \"corbaloc::192.0.2.1:2809/NameService\" }",
+            "initial_references = { Log = \"corbaloc::log:99999/Log\" }",
+            "orb[1].initial_references: ",
+            "`99999` is not a port",
+        ),
+        (
+            "default_initial_reference = \"corbaloc::192.0.2.1:2809\"",
+            "default_initial_reference = \"iiop://192.0.2.1:2809\"",
+            "orb[1].default_initial_reference: ",
+            "did you mean `corbaloc::192.0.2.1:2809`?",
+        ),
+        (
+            "call_timeout = \"2 s\"",
+            "call_timeout = \"0 s\"",
+            "orb[1].call_timeout: ",
+            "no call would end in time; write a longer one",
+        ),
+        (
+            "limits = { max_connections = 256, connection_idle = \"10 min\" }",
+            "limits = { resolve_timeout = \"0 s\" }",
+            "orb[1].limits.resolve_timeout: ",
+            "no call would end in time",
+        ),
+        (
             "[[orb]]\nhost = \"radar\"",
             "[[orb]]",
             "orb[1]: ",

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fmt::Write};
 
 use punctual_harness::Row;
-use punctual_report::terminal::fitted;
+use punctual_report::terminal::{self, fitted};
 use punctual_sched::analysis::{Analysis, Source, StepBudget};
 use punctual_scheduling::{Activity, Model, Schedule};
 
@@ -53,10 +53,9 @@ impl<'s> Budgets<'s> {
             .map(|name| name.chars().count())
             .max()
             .unwrap_or(0);
-        let mut text = format!(
-            "{:name$}  █ own work  ▓ interference  ▒ blocking  ░ messages, jitter  | deadline\n",
-            ""
-        );
+        let terminal = terminal::width().unwrap_or(usize::MAX);
+        let width = terminal.saturating_sub(name + 3).clamp(NARROWEST, WIDEST);
+        let mut text = legend(name, terminal);
         for (task, response) in analysis.responses.iter().enumerate() {
             let Some(worst) = response.worst() else {
                 let _ = writeln!(text, "{:name$}  late without bound", self.names[task]);
@@ -64,8 +63,8 @@ impl<'s> Budgets<'s> {
             };
             let longest = worst.max(self.deadlines[task]).max(1);
             let columns = |time: u64| {
-                let columns = u128::from(time) * WIDTH as u128 / u128::from(longest);
-                usize::try_from(columns).unwrap_or(WIDTH)
+                let columns = u128::from(time) * width as u128 / u128::from(longest);
+                usize::try_from(columns).unwrap_or(width)
             };
             let mut bar = String::new();
             let mut end = 0u64;
@@ -74,7 +73,7 @@ impl<'s> Budgets<'s> {
                 let missing = columns(end.min(worst)).saturating_sub(bar.chars().count());
                 bar.extend(std::iter::repeat_n(mark, missing));
             }
-            let mut bar: Vec<char> = format!("{bar:WIDTH$} ").chars().collect();
+            let mut bar: Vec<char> = format!("{bar:width$} ").chars().collect();
             bar[columns(self.deadlines[task])] = '|';
             let bar: String = bar.into_iter().collect();
             let _ = writeln!(text, "{:name$}  {}", self.names[task], bar.trim_end());
@@ -193,8 +192,7 @@ impl<'s> Budgets<'s> {
                     .with("host", host.clone())
             };
             let Some(budget) = budget else {
-                let text = "unbounded: its processor or its lane is overloaded, calls to its own lane wait \
-                            for its threads, or an earlier step is unbounded";
+                let text = "unbounded: overload, a wait for its own lane, or an earlier step";
                 rows.push(row().with("cause", text));
                 break;
             };
@@ -270,7 +268,30 @@ impl<'s> Budgets<'s> {
     }
 }
 
-/// Columns of a bar.
-const WIDTH: usize = 50;
+/// Returns the meanings of the marks, each whole on a line of the terminal.
+fn legend(name: usize, terminal: usize) -> String {
+    let mut text = String::new();
+    let mut used = name;
+    for mark in [
+        "█ own work",
+        "▓ interference",
+        "▒ blocking",
+        "░ messages, jitter",
+        "| deadline",
+    ] {
+        let length = mark.chars().count() + 2;
+        if text.is_empty() || used + length > terminal {
+            text += &format!("{}{:name$}", if text.is_empty() { "" } else { "\n" }, "");
+            used = name;
+        }
+        text += &format!("  {mark}");
+        used += length;
+    }
+    text + "\n"
+}
+
+/// Columns of a bar: at most, and on the narrowest terminal.
+const WIDEST: usize = 50;
+const NARROWEST: usize = 10;
 /// Greatest factor that is searched.
 const MOST: u32 = 100_000;

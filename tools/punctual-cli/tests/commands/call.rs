@@ -227,7 +227,33 @@ fn what_cannot_be_sent_is_explained() {
         "{}",
         broken.complained
     );
-    assert_eq!(run(["call", "nonsense", "_non_existent"]).code, 2);
+}
+
+#[test]
+fn malformed_addresses_are_explained() {
+    for (address, expected) in [
+        ("", "use `corbaloc::host:port/Key`"),
+        ("nonsense", "`nonsense` is not an object reference"),
+        ("iiop://h:1/X", "`iiop://h:1/X` is not an object reference"),
+        (
+            "corbaloc::h:0/X",
+            "`0` is not a port; use a number from 1 to 65535",
+        ),
+        ("corbaloc::h:99999/X", "`99999` is not a port"),
+        ("corbaloc::/X", "has no valid host"),
+        ("corbaloc:foo:h:1/X", "names no known protocol"),
+        ("corbaloc:uiop:/run/x/X", "a path has `%2f` instead of `/`"),
+        ("corbaloc:iiop:3.1@h:1/X", "`3.1` is not an IIOP version"),
+        ("corbaloc::h:1/%zz", "malformed object key `%zz`"),
+        ("IOR:", "check that the text is complete"),
+        ("IOR:zz", "pairs of hexadecimal digits; error at character 4"),
+        ("file:relative", "write `file:///absolute/path`"),
+    ] {
+        let refused = run(["call", address, "_non_existent"]);
+        let complained = refused.complained.replace("\n  ", " ");
+        assert_eq!(refused.code, 2, "{address}: {complained}");
+        assert!(complained.contains(expected), "{address}: {complained}");
+    }
 }
 
 #[test]

@@ -184,6 +184,15 @@ fn invalid_arguments_and_files_end_with_2() {
         "{}",
         refused.complained
     );
+    let empty = simulate(&[&file("empty-scenario.toml", "# Nothing.\n")]);
+    assert_eq!(empty.code, 2);
+    assert!(
+        empty
+            .complained
+            .contains("missing key `scheduler`; the file is empty; "),
+        "{}",
+        empty.complained
+    );
     for (arguments, expected) in [
         (&["nowhere.toml"][..], "cannot read nowhere.toml"),
         (&[FIGURE_6, "--scheduler", "FIFO"], "expected one of FP, TP, MIF"),

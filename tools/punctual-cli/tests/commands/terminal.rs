@@ -35,6 +35,26 @@ fn output_fits_80_columns() {
 }
 
 #[test]
+fn output_fits_narrower_terminals() {
+    for columns in [60, 40] {
+        for arguments in [
+            &["bench", "list"][..],
+            &["doctor"],
+            &["plan", "services/scheduling/radar.toml", "--explain", "all"],
+            &["plan", "--simulate", "docs/simulation/figure-6.toml"],
+        ] {
+            let shown = on_a_terminal_of(columns, arguments, &[]);
+            for line in without_colours(&shown).lines() {
+                // A word is not divided.
+                let is_word = line.split_whitespace().count() == 1;
+                let fits = line.trim_end().chars().count() <= columns.into();
+                assert!(fits || is_word, "{arguments:?}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
 fn errors_fit_80_columns() {
     for arguments in [
         &["call", "corbaloc::localhost:1/Valve", "_non_existent"][..],
@@ -61,8 +81,12 @@ fn colours_are_for_terminals_and_not_with_no_color() {
     assert!(!piped.said.contains('\x1b'), "{}", piped.said);
 }
 
-/// Output of the program on a terminal of 80 columns.
 fn on_a_terminal(arguments: &[&str], environment: &[(&str, &str)]) -> String {
+    on_a_terminal_of(80, arguments, environment)
+}
+
+/// Output of the program on a terminal of this width.
+fn on_a_terminal_of(columns: u16, arguments: &[&str], environment: &[(&str, &str)]) -> String {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
@@ -74,7 +98,7 @@ fn on_a_terminal(arguments: &[&str], environment: &[(&str, &str)]) -> String {
         .unwrap();
     let size = Winsize {
         ws_row: 24,
-        ws_col: 80,
+        ws_col: columns,
         ws_xpixel: 0,
         ws_ypixel: 0,
     };

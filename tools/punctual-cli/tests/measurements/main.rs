@@ -43,6 +43,7 @@ fn main() -> ExitCode {
         scheduling_benchmarks::the_tables_of_the_paper_about_storage_are_filled,
         top::a_single_snapshot_is_a_table_or_json,
         top::a_single_orb_is_found_and_several_are_an_error,
+        top::services_remove_their_sockets_when_they_are_told_to_end,
         top::an_orb_that_does_not_answer_is_not_missing,
         top::an_orb_that_ends_is_reported,
         top::the_terminal_is_restored_however_top_ends,

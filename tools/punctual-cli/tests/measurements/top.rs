@@ -7,14 +7,14 @@ use std::{
         fd::OwnedFd,
         unix::net::{UnixListener, UnixStream},
     },
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
     thread,
     time::{Duration, Instant},
 };
 
 use punctual::{Inspection, Orb, Priority};
-use punctual_fixtures::{Folder, real_time::ordinary};
+use punctual_fixtures::{Folder, programs::interruptible, real_time::ordinary};
 use rustix::{
     process::{Pid, Signal, kill_process},
     pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
@@ -78,6 +78,32 @@ pub fn a_single_orb_is_found_and_several_are_an_error() {
     assert_eq!(several.status.code(), Some(2));
     assert!(complaint(&several).contains("0.inspect") && complaint(&several).contains("1.inspect"));
     drop((first, second));
+}
+
+/// A killed process leaves its socket, and the next ORB of the folder removes it.
+pub fn services_remove_their_sockets_when_they_are_told_to_end() {
+    let folder = Folder::new("ends");
+    let mut stale = None;
+    for signal in [Signal::KILL, Signal::INT, Signal::TERM] {
+        let mut service = interruptible(env!("CARGO_BIN_EXE_punctual"))
+            .args(["naming", "serve", "--listen", "iiop://localhost:0"])
+            .env(Inspection::ENVIRONMENT, &*folder)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut output = BufReader::new(service.stdout.take().unwrap());
+        output.read_line(&mut String::new()).unwrap();
+        let pid = service.id().to_string();
+        let found = top(&folder, &["--once", &pid, "--interval", "0.1"]);
+        assert_eq!(found.status.code(), Some(0), "{}", complaint(&found));
+        let socket = folder.join(format!("{pid}.0.inspect"));
+        assert!(socket.exists());
+        assert!(!stale.is_some_and(|socket: PathBuf| socket.exists()));
+        kill_process(Pid::from_child(&service), signal).unwrap();
+        service.wait().unwrap();
+        assert_eq!(socket.exists(), signal == Signal::KILL, "{signal:?}");
+        stale = socket.exists().then_some(socket);
+    }
 }
 
 /// A hung process is what people look for: they must not hear that its inspection is off.
