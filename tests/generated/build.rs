@@ -1,10 +1,12 @@
 //! Compiles the IDL under test.
 
-use std::{env, path::PathBuf};
+mod names_of_rust;
+
+use std::{env, fs, path::PathBuf};
 
 use punctual_build::{Builder, Code, configure};
 
-fn main() -> Result<(), punctual_build::Error> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let configure = || configure().runtime_path("::punctual_stub::rt");
     let into = |folder: &str, builder: Builder| {
         let out_dir = env::var_os("OUT_DIR").map(PathBuf::from).unwrap_or_default();
@@ -14,6 +16,9 @@ fn main() -> Result<(), punctual_build::Error> {
     configure().compile(&["idl/included/base.idl"])?;
     configure().extern_path("::", "crate::base").compile(&station)?;
     configure().compile_together("together", &["idl/station.idl", "idl/display.idl"])?;
+    let names_of_rust = PathBuf::from(env::var("OUT_DIR")?).join("names_of_rust.idl");
+    fs::write(&names_of_rust, names_of_rust::idl())?;
+    configure().compile(&[&names_of_rust])?;
     into("client", configure().client_only()).compile(&station)?;
     into("server", configure().server_only()).compile(&station)?;
     configure()
@@ -47,5 +52,6 @@ fn main() -> Result<(), punctual_build::Error> {
             "idl/value_base.idl",
             "idl/values.idl",
             "idl/wide.idl",
-        ])
+        ])?;
+    Ok(())
 }

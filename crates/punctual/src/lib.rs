@@ -105,8 +105,8 @@ pub use punctual_sched::{
     NetworkPriorityMapping, PriorityMapping, PriorityTransform, StandardMapping, UnknownMapping,
 };
 pub use punctual_stub::{
-    AsyncCall, ConnectionMode, ContextProperties, ExposedPolicies, Interface, ObjectRef, PoliciesInForce,
-    PolicyConflict, PolicyOverrides, ResponseHandler, Skeleton, SyncScope, WaitStrategy,
+    AsyncCall, ConnectionMode, ContextProperties, ExposedPolicies, Interface, NativeValue, ObjectRef,
+    PoliciesInForce, PolicyConflict, PolicyOverrides, ResponseHandler, Skeleton, SyncScope, WaitStrategy,
 };
 pub use punctual_transport::{Protocol, ProtocolPolicy, ProtocolProperties};
 pub use punctual_types::{

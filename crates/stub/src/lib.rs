@@ -11,6 +11,7 @@ mod context_properties;
 pub mod dynamic;
 mod exception;
 mod interface;
+mod native_value;
 mod object_ref;
 mod operation_context;
 mod response_handler;
@@ -27,6 +28,7 @@ pub use connection_mode::ConnectionMode;
 pub use context_properties::ContextProperties;
 pub use exception::{OperationError, UserException};
 pub use interface::{Interface, Servant, Skeleton, largest, servant};
+pub use native_value::NativeValue;
 pub use object_ref::ObjectRef;
 pub use operation_context::{ContextScope, encode_context};
 pub use response_handler::{ResponseHandler, WriteResults};
@@ -49,7 +51,7 @@ pub mod rt {
     pub use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
     pub use crate::{
-        AsyncCall, Interface, ObjectRef, OperationError, Phase, Reset, ResponseHandler, Servant, Skeleton,
-        Upcall, UserException, encode_context, largest, one_result,
+        AsyncCall, Interface, NativeValue, ObjectRef, OperationError, Phase, Reset, ResponseHandler, Servant,
+        Skeleton, Upcall, UserException, encode_context, largest, one_result,
     };
 }

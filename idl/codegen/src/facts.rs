@@ -40,8 +40,8 @@ impl Model {
             let reference = is_interface || parts().any(|part| self.has_reference(part));
             let in_parts =
                 cycle.iter().any(|id| self.facts[*id].in_parts) || parts().any(|part| self.has_parts(part));
-            let local =
-                matches!(self.types[cycle[0]].shape, Shape::Local) || parts().any(|part| self.is_local(part));
+            let local = matches!(self.types[cycle[0]].shape, Shape::Local | Shape::Native)
+                || parts().any(|part| self.is_local(part));
             let recursive = cycle.len() > 1 || all[cycle[0]].contains(&cycle[0]);
             let decoding = match &self.types[cycle[0]].shape {
                 Shape::Value(_) => of_values,

@@ -232,13 +232,8 @@ fn item(place: &Place<'_>, item: &Item) -> TokenStream {
             quote!(#docs pub type #name = #aliased;)
         }
         Item::Native(native) => {
-            let (docs, name) = (native.docs.tokens(), identifier(&native.name));
-            quote! {
-                #docs
-                pub type #name = ::std::boxed::Box<
-                    dyn ::core::any::Any + ::core::marker::Send + ::core::marker::Sync
-                >;
-            }
+            let (docs, rt, name) = (native.docs.tokens(), place.rt, identifier(&native.name));
+            quote!(#docs pub type #name = #rt::NativeValue;)
         }
         Item::Struct(item) => structs::generate(place, item),
         Item::Union(item) => unions::generate(place, item),

@@ -76,7 +76,7 @@ pub struct Facts {
     pub variable: bool,
     /// Whether it contains object references.
     pub reference: bool,
-    /// Whether it is or contains a local interface: its values are never encoded.
+    /// Whether it is or contains a local interface or a native type: its values are never encoded.
     pub local: bool,
     /// Whether it contains itself, through sequences.
     pub recursive: bool,
@@ -130,7 +130,7 @@ pub enum Shape {
     Local,
     /// A value type of any kind; in use, a shared value or null.
     Value(State),
-    /// A native type: a value of any type of the program. Never encoded.
+    /// A native type, whose values are any of the program. Never encoded.
     Native,
 }
 

@@ -56,6 +56,15 @@ impl Scope {
         name
     }
 
+    /// Like [`Self::claim`], for tuple structs, which must not hide the variants in Rust's prelude.
+    pub fn claim_tuple(&mut self, name: &str) -> String {
+        if VARIANTS.contains(&name) {
+            self.claim(&format!("{name}_"))
+        } else {
+            self.claim(name)
+        }
+    }
+
     /// Like [`Self::claim`], for modules, which must not hide primitive types.
     pub fn claim_module(&mut self, name: &str) -> String {
         if PRIMITIVES.contains(&name) {
@@ -111,6 +120,8 @@ const KEYWORDS: &[&str] = &[
     "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "static", "struct", "trait",
     "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
 ];
+
+const VARIANTS: &[&str] = &["Ok", "Err", "Some", "None"];
 
 const PRIMITIVES: &[&str] = &[
     "bool", "char", "f32", "f64", "i128", "i16", "i32", "i64", "i8", "isize", "str", "u128", "u16", "u32",

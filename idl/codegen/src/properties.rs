@@ -82,7 +82,8 @@ impl Model {
         }
     }
 
-    /// Whether the type is or contains a local interface, so that its values are never encoded.
+    /// Whether the type is or contains a local interface or a native type, so that its values are never
+    /// encoded.
     pub fn is_local(&self, of: &Type) -> bool {
         match of {
             Type::Sequence { element, .. }

@@ -13,7 +13,7 @@ use crate::{
     types::Place,
 };
 
-/// A struct with its implementations; one with local objects inside is never encoded.
+/// A struct with its implementations; one with local objects or native values inside is never encoded.
 pub fn generate(place: &Place<'_>, item: &Struct) -> TokenStream {
     let definition = definition(place, item);
     let to_base = item.base.as_ref().map(|base| to_base(place, item, base));

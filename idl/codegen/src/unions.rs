@@ -13,7 +13,7 @@ use crate::{
     types::Place,
 };
 
-/// A union with its implementations; one with local objects inside is never encoded.
+/// A union with its implementations; one with local objects or native values inside is never encoded.
 pub fn generate(place: &Place<'_>, item: &Union) -> TokenStream {
     let definition = Emitter::new(place, item).definition();
     if place.model.is_local(&Type::Named(item.id)) {

@@ -125,7 +125,8 @@ codes! {
     90  Error   RepositoryIdConflict "A definition has two repository ids, or that of another one."
     91  Error   BadRepositoryId      "A repository id, prefix or version is malformed."
     // Code generation.
-    100 Error   NotGenerated         "The construct is accepted, but no code is generated for it."
+    100 Error   NotGenerated         "The construct is accepted, but no code is generated for it: components, imports of what no file declares, \
+                              native types where values are sent (structs, unions and exceptions of local interfaces may have them)."
 }
 
 impl Code {

@@ -115,7 +115,7 @@ pub(crate) fn join(stages: Vec<Findings<'_>>) -> Vec<Diagnostic> {
         (count.omitted > 0).then(|| {
             Diagnostic::new(Code::Omitted, count.first_omitted.unwrap_or_default(), message)
                 .here("the first of them")
-                .with_help("correct those above first, or raise `Limits::diagnostics`")
+                .with_help("correct those above first: these are shown then")
         })
     }));
     all

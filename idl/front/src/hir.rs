@@ -2,6 +2,7 @@
 
 mod not_generated;
 mod queries;
+mod sent;
 
 use std::fmt;
 

@@ -208,7 +208,7 @@ impl Preprocessor<'_> {
                     },
                     message,
                 )
-                .with_help("split the file, or raise `Limits::file_bytes` or `Limits::total_bytes`"),
+                .with_help("split the file, or include fewer others"),
             );
         }
         file
@@ -239,7 +239,7 @@ impl Preprocessor<'_> {
             let message = format!("more than {} tokens after preprocessing", self.limits().tokens);
             self.stop(
                 Diagnostic::new(Code::LimitExceeded, span, message)
-                    .with_help("look for macros or includes that multiply, or raise `Limits::tokens`"),
+                    .with_help("look for macros or includes that multiply"),
             );
         }
         !self.stopped
@@ -371,7 +371,7 @@ impl Preprocessor<'_> {
             );
             self.stop(
                 Diagnostic::new(Code::LimitExceeded, whole, message)
-                    .with_help("protect files against repeated inclusion, or raise `Limits::tokens`"),
+                    .with_help("protect files against repeated inclusion"),
             );
         }
     }

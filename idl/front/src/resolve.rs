@@ -29,8 +29,8 @@ use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::findings::Findings;
 use crate::hir::{
-    Accepted, Constant, Definition, DefinitionId, DefinitionKind, Module, Native, ScopedName, Specification,
-    Type,
+    Accepted, Constant, Definition, DefinitionId, DefinitionKind, Interface, InterfaceFlavour, Module,
+    Native, ScopedName, Specification, Type,
 };
 use crate::token::Event;
 use extent::Extents;
@@ -57,6 +57,7 @@ pub(crate) fn resolve<'a>(
         identities: Vec::new(),
         events,
         next_event: 0,
+        imported_below: HashSet::new(),
         undeclared_type_code: None,
         prefixes: vec![String::new()],
         findings,
@@ -89,6 +90,8 @@ struct Resolver<'a> {
     identities: Vec<Identity>,
     events: &'a [Event],
     next_event: usize,
+    /// Names of imports without effect, because the file declares them itself.
+    imported_below: HashSet<String>,
     /// The definition behind uses of a `CORBA::TypeCode` that no file declares.
     undeclared_type_code: Option<DefinitionId>,
     /// Prefixes of the open files and scopes, the current one last.
@@ -115,8 +118,9 @@ impl Resolver<'_> {
         };
         for definition in definitions {
             // An import of what is declared below has no effect.
-            if definition.imported().is_none_or(|name| !declared.contains(name)) {
-                self.definition(definition);
+            match definition.imported().filter(|name| declared.contains(name)) {
+                Some(name) => drop(self.imported_below.insert(name.to_owned())),
+                None => self.definition(definition),
             }
         }
     }
@@ -350,6 +354,13 @@ impl Resolver<'_> {
                 DefinitionKind::Struct(_) | DefinitionKind::Union(_) => (
                     Code::NeverDefined,
                     "define it in the same module, or include the file that does",
+                ),
+                DefinitionKind::Interface(Interface {
+                    flavour: InterfaceFlavour::Local,
+                    ..
+                }) => (
+                    Code::OnlyDeclared,
+                    "there are no objects of it here: include the file that defines it",
                 ),
                 DefinitionKind::ValueType(_) => (
                     Code::OnlyDeclared,

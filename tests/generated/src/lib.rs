@@ -98,6 +98,11 @@ pub mod type_codes {
     include!(concat!(env!("OUT_DIR"), "/type_codes.rs"));
 }
 
+/// Code generated from the IDL in which every construct has the names of Rust's prelude and keywords.
+pub mod names_of_rust {
+    include!(concat!(env!("OUT_DIR"), "/names_of_rust.rs"));
+}
+
 /// Code generated from `idl/records.idl`.
 pub mod records {
     include!(concat!(env!("OUT_DIR"), "/records.rs"));

@@ -6,6 +6,7 @@ use std::{
 };
 
 use punctual_cdr::{Encode, Endian, Ior, TaggedProfile};
+use punctual_fixtures::{Finally, LONG};
 use punctual_giop::{Profile, TAG_INTERNET_IOP, TAG_UIOP, Version};
 use punctual_orb::{Endpoint, Orb, OrbError, PriorityModel, ResolveError};
 use punctual_os::ThreadSpec;
@@ -206,7 +207,8 @@ fn published_names_are_found_over_unix_sockets() {
     assert!(url.starts_with("corbaloc:uiop:1.2@%2f"), "{url}");
     std::thread::scope(|scope| {
         scope.spawn(|| server.run());
-        let client = Orb::builder().build().unwrap();
+        let _end = Finally(|| server.shutdown());
+        let client = Orb::builder().call_timeout(LONG).build().unwrap();
         let doubler: DoublerRef = client.resolve(&url).unwrap();
         assert_eq!(doubler.twice(21).unwrap(), 42);
         let error = client
@@ -239,7 +241,6 @@ fn published_names_are_found_over_unix_sockets() {
                 "{address}: {exception}"
             );
         }
-        server.shutdown();
     });
 }
 

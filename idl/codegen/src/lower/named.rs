@@ -82,8 +82,12 @@ impl Lowering<'_> {
                     names.traits = [claim("Operations"), claim("Factory")];
                     value.members.clone()
                 }
+                DefinitionKind::Bitmask(_) => {
+                    names.name = scope.claim_tuple(&upper_camel(&idl));
+                    Vec::new()
+                }
                 DefinitionKind::ValueBox(value) => {
-                    names.name = scope.claim(&upper_camel(&idl));
+                    names.name = scope.claim_tuple(&upper_camel(&idl));
                     names.scope = scope.claim_module(&snake(&idl));
                     value.nested.clone()
                 }

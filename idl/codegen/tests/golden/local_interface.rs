@@ -2,9 +2,7 @@
 
 /// Any value of the program.
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
-pub type Cookie = ::std::boxed::Box<
-    dyn ::core::any::Any + ::core::marker::Send + ::core::marker::Sync,
->;
+pub type Cookie = ::punctual::rt::NativeValue;
 /// An interface of the shape of a policy.
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 pub trait Policy: ::core::marker::Send + ::core::marker::Sync + 'static {

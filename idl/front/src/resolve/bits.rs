@@ -129,13 +129,18 @@ impl Resolver<'_> {
     /// Number of bits of a field, and type of its values.
     fn bitfield(&mut self, declared: &ast::Bitfield) -> Option<(u32, Type)> {
         let width = self.evaluate_integer(&declared.width, Target::unsigned(64))?;
-        let most = i128::from(MOST_BITS);
+        let (most, is_none) = (i128::from(MOST_BITS), width == 0);
         let width = u32::try_from(width)
             .ok()
             .filter(|width| (1..=MOST_BITS).contains(width));
         let Some(width) = width else {
             let message = format!("a bit field has 1 to {most} bits");
-            self.bad_bits(declared.width.span, message, "divide it into several fields");
+            let help = if is_none {
+                "give it a bit, or leave it out"
+            } else {
+                "divide it into several fields"
+            };
+            self.bad_bits(declared.width.span, message, help);
             return None;
         };
         let Some(spec) = &declared.ty else {

@@ -55,7 +55,7 @@ impl Resolver<'_> {
             );
             self.report(
                 Diagnostic::new(Code::LimitExceeded, name.span, message)
-                    .with_help("inherit from fewer interfaces, or raise `Limits::bases`"),
+                    .with_help("inherit from fewer interfaces"),
             );
             match self.kind_mut(id) {
                 DefinitionKind::Interface(interface) => interface.bases.clear(),

@@ -97,7 +97,12 @@ impl Resolver<'_> {
         let message = format!("`{}` is not declared {place}", name.name);
         let error = Diagnostic::new(Code::UnknownName, name.span, message);
         self.report_unknown(error, |this| {
-            word_of_idl(&name.name)
+            let below = this.imported_below.contains(&*name.name).then(|| {
+                let name = &name.name;
+                format!("`{name}` is declared below, and `import` does not bring it here: move it above this place")
+            });
+            below
+                .or_else(|| word_of_idl(&name.name))
                 .or_else(|| {
                     let candidates = this.names_outwards(start);
                     let keywords = TYPE_KEYWORDS.iter().copied().chain(["void"]);

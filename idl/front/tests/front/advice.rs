@@ -332,3 +332,43 @@ fn a_comment_that_is_not_closed_is_the_only_error() {
     let outcome = outcome("module M { struct S { long x; /* the rest }; };");
     assert_eq!(findings(&outcome), ["IDL0021 1:31"]);
 }
+
+#[test]
+fn what_is_only_declared_has_the_help_of_its_kind() {
+    let help = |text: &str| outcome(text).diagnostics[0].help.clone().unwrap();
+    let objects = "there are no objects of it here: include the file that defines it";
+    assert_eq!(
+        help("local interface L; local interface K { void f(in L x); };"),
+        objects
+    );
+    assert!(help("interface I;").contains("its references can be passed on"));
+}
+
+#[test]
+fn a_bit_field_without_bits_is_left_out() {
+    let error = &outcome("bitset B { bitfield<0> a; bitfield<2> c; };").diagnostics[0];
+    assert_eq!(error.help.as_deref(), Some("give it a bit, or leave it out"));
+    accepted("bitset B { bitfield<1> a; bitfield<2> c; };");
+    accepted("bitset B { bitfield<2> c; };");
+    let error = &outcome("bitset B { bitfield<65> a; };").diagnostics[0];
+    assert_eq!(error.help.as_deref(), Some("divide it into several fields"));
+}
+
+/// Users of `build.rs` and of the command line do not set the limits of the library.
+#[test]
+fn no_help_names_the_interface_of_the_library() {
+    let names = "struct S { Unknown u; };\n".repeat(500) + &"\u{1}\u{2}\n".repeat(500);
+    let macros = (1..40).map(|level| format!("#define M{level} M{0} M{0}\n", level - 1));
+    let macros = "#define M0 x\n".to_owned() + &macros.collect::<String>() + "M39\n";
+    let bases: String = (1..5_000)
+        .map(|level| format!("interface I{level} : I{} {{}};\n", level - 1))
+        .collect();
+    for text in [names, macros, "interface I0 {};\n".to_owned() + &bases] {
+        let found = outcome(&text).diagnostics;
+        assert!(!found.is_empty());
+        for diagnostic in found {
+            let help = diagnostic.help.unwrap_or_default();
+            assert!(!help.contains("Limits::"), "{help}");
+        }
+    }
+}

@@ -223,10 +223,21 @@ fn what_is_not_generated_is_named_with_the_reason() {
             "no form in messages",
         ),
         (
-            "native N; typedef sequence<N> T; struct S { T x; };",
+            "native N; typedef sequence<N> T; struct S { T x; }; interface I { S f(); };",
             "a native type",
             "no form in messages",
         ),
+        (
+            "native N; exception E { N x; }; interface I { void f() raises (E); };",
+            "a native type",
+            "no form in messages",
+        ),
+        (
+            "native N; valuetype V { private N x; };",
+            "a native type",
+            "no form",
+        ),
+        ("native N; valuetype V N;", "a native type", "no form in messages"),
         ("component C {};", "component", MODEL),
         ("porttype P { attribute long a; };", "porttype", MODEL),
         ("module T<typename X> { typedef X Y; };", "template module", MODEL),
@@ -242,6 +253,8 @@ fn what_is_not_generated_is_named_with_the_reason() {
     }
     let generated = accepted(
         "native N; typedef sequence<N> T; local interface L { L f(inout L x); N g(in T x); };\n\
+         struct O { T x; }; union P switch (long) { case 1: O x; }; exception Q { P x; };\n\
+         local interface J { O f(in P x) raises (Q); }; valuetype W { O f(in N x) raises (Q); };\n\
          typedef sequence<L> Ls; struct S { Ls x; }; union V switch (long) { case 1: S x; };\n\
          exception Y { V x; }; local interface K { S f(in V x) raises (Y); };\n\
          module M { enum E { a }; union U switch (E) { case a: long double x; }; \n\

@@ -106,8 +106,8 @@ impl Role for Server {
     }
 }
 
-/// Returns the scheduling of a thread with this CORBA priority according to the operating system, which may have
-/// refused the real-time class.
+/// Returns the scheduling of a thread with this CORBA priority according to the operating system, which may
+/// have refused the real-time class.
 pub(crate) fn scheduling_of(orb: &Orb, priority: i16) -> Result<Scheduling, Error> {
     let priority = Priority::new(priority)?;
     let orb = orb.clone();

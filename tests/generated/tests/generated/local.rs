@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use punctual_generated_tests::local::{
-    Conflict, Cookie, Jar, LabelOperations, Maker, Origin, Oven, Policy, Refused, Registry, Setting,
-    Settings, label::StickError, maker::CreateError, registry::FindError,
+    Batch, Burnt, Conflict, Cookie, Jar, LabelOperations, Maker, Origin, Oven, Policy, Refused, Registry,
+    Sample, Setting, Settings, label::StickError, maker::CreateError, oven::TasteError, registry::FindError,
 };
 use punctual_stub::rt::SystemException;
 
@@ -128,28 +128,37 @@ fn what_contains_local_objects_stays_within_the_process() {
 }
 
 struct Brick {
-    favourite: std::sync::Mutex<i64>,
+    favourite: std::sync::Mutex<Cookie>,
 }
 
 /// The number in a native value of this test.
 fn number(cookie: &Cookie) -> i64 {
-    *cookie.downcast_ref::<i64>().unwrap()
+    *cookie.get::<i64>().unwrap()
 }
 
 impl Oven for Brick {
     fn favourite(&self) -> Result<Cookie, SystemException> {
-        Ok(Box::new(*self.favourite.lock().unwrap()))
+        Ok(self.favourite.lock().unwrap().clone())
     }
 
     fn set_favourite(&self, value: &Cookie) -> Result<(), SystemException> {
-        *self.favourite.lock().unwrap() = number(value);
+        *self.favourite.lock().unwrap() = value.clone();
         Ok(())
+    }
+
+    fn taste(&self, from: &Batch, more: &mut Sample) -> Result<Sample, TasteError> {
+        let last = from.others.last().unwrap_or(&from.first).clone();
+        if last == self.favourite()? {
+            let whole = from.clone();
+            return Err(Burnt { last, whole }.into());
+        }
+        Ok(std::mem::replace(more, Sample::One(last)))
     }
 
     fn bake(&self, of: i32, dough: &mut Cookie) -> Result<(Cookie, Jar), SystemException> {
         let made = number(dough) + i64::from(of);
-        *dough = Box::new(0_i64);
-        Ok((Box::new(made), vec![Box::new(made) as Cookie]))
+        *dough = Cookie::new(0_i64);
+        Ok((Cookie::new(made), vec![Cookie::new(made)]))
     }
 
     fn weigh(&self, one: &Cookie, batch: &[Cookie]) -> Result<i32, SystemException> {
@@ -159,13 +168,40 @@ impl Oven for Brick {
 }
 
 #[test]
-fn native_values_are_of_any_type_of_the_program() {
+fn native_values_are_any_of_the_program() {
     let oven: Arc<dyn Oven> = Arc::new(Brick {
         favourite: Default::default(),
     });
-    oven.set_favourite(&(Box::new(5_i64) as Cookie)).unwrap();
+    oven.set_favourite(&Cookie::new(5_i64)).unwrap();
     let mut dough = oven.favourite().unwrap();
     let (made, jar) = oven.bake(2, &mut dough).unwrap();
     assert_eq!((number(&made), number(&dough), jar.len()), (7, 0, 1));
     assert_eq!(oven.weigh(&made, &jar), Ok(14));
+}
+
+#[test]
+fn what_contains_native_values_stays_within_the_process() {
+    let favourite = Cookie::new(5_i64);
+    let oven: Arc<dyn Oven> = Arc::new(Brick {
+        favourite: favourite.clone().into(),
+    });
+    let mut batch = Batch {
+        first: Cookie::new("first"),
+        named: [(String::from("best"), favourite.clone())].into(),
+        ..Batch::default()
+    };
+    let mut more = Sample::Whole(batch.clone());
+    assert_eq!(oven.taste(&batch, &mut more), Ok(Sample::Whole(batch.clone())));
+    assert_eq!(more, Sample::One(batch.first.clone()));
+    batch.others = vec![Cookie::default(), favourite.clone()];
+    let Err(TasteError::Burnt(burnt)) = oven.taste(&batch, &mut more) else {
+        panic!("tasted");
+    };
+    assert_eq!((&burnt.last, &burnt.whole), (&favourite, &batch));
+    assert!(
+        burnt
+            .to_string()
+            .contains("others: [no native value, native value]"),
+        "{burnt}"
+    );
 }

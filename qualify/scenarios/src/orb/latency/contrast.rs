@@ -53,15 +53,15 @@ impl Load {
     }
 }
 
-/// What the high-priority client does, beside which low-priority clients.
+/// The high-priority client and its surroundings.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Subject {
     /// It calls; all clients have lanes of their own.
     Lanes,
     /// It calls; all clients share a pool without lanes.
     WithoutLanes,
-    /// It exchanges messages over TCP without the ORB, beside clients with lanes of their own: what the kernel
-    /// alone adds.
+    /// It exchanges messages over TCP without the ORB, beside clients with lanes of their own: this shows the
+    /// kernel's part.
     PingPong,
 }
 
