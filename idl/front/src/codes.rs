@@ -125,8 +125,7 @@ codes! {
     90  Error   RepositoryIdConflict "A definition has two repository ids, or that of another one."
     91  Error   BadRepositoryId      "A repository id, prefix or version is malformed."
     // Code generation.
-    100 Error   NotGenerated         "The construct is accepted, but no code is generated for it: components, imports of what no file declares, \
-                              native types where values are sent (structs, unions and exceptions of local interfaces may have them)."
+    100 Error   NotGenerated         "No code for it: components, unknown imports, natives that are sent."
 }
 
 impl Code {

@@ -57,7 +57,6 @@ pub(crate) fn resolve<'a>(
         identities: Vec::new(),
         events,
         next_event: 0,
-        imported_below: HashSet::new(),
         undeclared_type_code: None,
         prefixes: vec![String::new()],
         findings,
@@ -90,8 +89,6 @@ struct Resolver<'a> {
     identities: Vec<Identity>,
     events: &'a [Event],
     next_event: usize,
-    /// Names of imports without effect, because the file declares them itself.
-    imported_below: HashSet<String>,
     /// The definition behind uses of a `CORBA::TypeCode` that no file declares.
     undeclared_type_code: Option<DefinitionId>,
     /// Prefixes of the open files and scopes, the current one last.
@@ -119,7 +116,7 @@ impl Resolver<'_> {
         for definition in definitions {
             // An import of what is declared below has no effect.
             match definition.imported().filter(|name| declared.contains(name)) {
-                Some(name) => drop(self.imported_below.insert(name.to_owned())),
+                Some(name) => self.note_import(name),
                 None => self.definition(definition),
             }
         }

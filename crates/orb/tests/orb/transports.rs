@@ -3,10 +3,10 @@
 use std::{
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use punctual_cdr::{Encode, Endian, Ior, TaggedProfile};
-use punctual_fixtures::{Finally, LONG};
 use punctual_giop::{Profile, TAG_INTERNET_IOP, TAG_UIOP, Version};
 use punctual_orb::{Endpoint, Orb, OrbError, PriorityModel, ResolveError};
 use punctual_os::ThreadSpec;
@@ -199,6 +199,15 @@ fn malformed_paths_are_said_as_such() {
     }
 }
 
+/// Ends an ORB where the test fails, too: the thread that serves would go on.
+struct AtEnd<'o>(&'o Orb);
+
+impl Drop for AtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.shutdown();
+    }
+}
+
 #[test]
 fn published_names_are_found_over_unix_sockets() {
     let server = Orb::builder().listen("uiop://").build().unwrap();
@@ -207,8 +216,11 @@ fn published_names_are_found_over_unix_sockets() {
     assert!(url.starts_with("corbaloc:uiop:1.2@%2f"), "{url}");
     std::thread::scope(|scope| {
         scope.spawn(|| server.run());
-        let _end = Finally(|| server.shutdown());
-        let client = Orb::builder().call_timeout(LONG).build().unwrap();
+        let _end = AtEnd(&server);
+        let client = Orb::builder()
+            .call_timeout(Duration::from_secs(60))
+            .build()
+            .unwrap();
         let doubler: DoublerRef = client.resolve(&url).unwrap();
         assert_eq!(doubler.twice(21).unwrap(), 42);
         let error = client

@@ -91,11 +91,7 @@ impl Lowering<'_> {
                     names.scope = scope.claim_module(&snake(&idl));
                     value.nested.clone()
                 }
-                DefinitionKind::Struct(item) => item.nested.clone(),
-                DefinitionKind::Union(item) => item.nested.clone(),
-                DefinitionKind::Exception(item) => item.nested.clone(),
-                DefinitionKind::Native(item) => item.nested.clone(),
-                _ => Vec::new(),
+                _ => self.specification.children(id).to_vec(),
             };
             let is_interface = self.interfaces.contains_key(&id);
             let is_local = matches!(&self.definition(id).kind, DefinitionKind::Interface(item)

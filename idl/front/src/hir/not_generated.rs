@@ -38,8 +38,8 @@ pub fn not_generated(specification: &Specification, limits: &Limits) -> Vec<Diag
 
 const COMPONENT_MODEL: &str = "it belongs to the CORBA Component Model, which Punctual does not implement";
 const NOT_IN_FILES: &str = "only files are read: `#include` the one that declares it";
-const NO_WIRE_FORM: &str = "its values have no form in messages; only local interfaces and operations of value \
-                            types can use it, also inside of structs, unions and exceptions";
+const NO_WIRE_FORM: &str = "its values have no form in messages; only local interfaces and operations of \
+                            value types can use it, also inside of structs, unions and exceptions";
 
 fn refused(span: Span, construct: &str, user: &str, reason: &str) -> Diagnostic {
     Diagnostic::new(

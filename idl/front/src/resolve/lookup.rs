@@ -97,9 +97,9 @@ impl Resolver<'_> {
         let message = format!("`{}` is not declared {place}", name.name);
         let error = Diagnostic::new(Code::UnknownName, name.span, message);
         self.report_unknown(error, |this| {
-            let below = this.imported_below.contains(&*name.name).then(|| {
+            let below = this.is_imported_below(start, &name.name).then(|| {
                 let name = &name.name;
-                format!("`{name}` is declared below, and `import` does not bring it here: move it above this place")
+                format!("`{name}` is declared below, and `import` does not change that: move it up")
             });
             below
                 .or_else(|| word_of_idl(&name.name))
@@ -112,6 +112,11 @@ impl Resolver<'_> {
                 .unwrap_or("declare it above this place, or include the file that declares it".into())
         });
         None
+    }
+
+    fn is_imported_below(&self, start: ScopeId, name: &str) -> bool {
+        self.outwards(start)
+            .any(|scope| self.scopes[scope.0].imported_below.contains(name))
     }
 
     /// The names of a scope and of those around it.

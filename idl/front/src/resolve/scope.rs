@@ -1,6 +1,6 @@
 //! Scopes and their declarations (clause 7.5.1).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::Resolver;
@@ -47,6 +47,8 @@ pub(super) struct Scope {
     pub names: HashMap<String, Entry>,
     /// Meanings of unqualified names from outside at their first use here; they keep these meanings.
     pub uses: HashMap<String, Entry>,
+    /// Imports without effect: the scope declares these names itself, further below.
+    pub imported_below: HashSet<String>,
 }
 
 #[derive(Clone)]
@@ -65,6 +67,7 @@ impl Scope {
             bases: Vec::new(),
             names: HashMap::new(),
             uses: HashMap::new(),
+            imported_below: HashSet::new(),
         }
     }
 }
@@ -105,6 +108,10 @@ impl Resolver<'_> {
         let result = body(self);
         self.current = outside;
         result
+    }
+
+    pub(super) fn note_import(&mut self, name: &str) {
+        self.scopes[self.current.0].imported_below.insert(name.to_owned());
     }
 
     fn new_scope(&mut self, owner: Option<DefinitionId>, name: Option<&Ident>) -> ScopeId {

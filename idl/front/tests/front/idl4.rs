@@ -245,7 +245,7 @@ fn an_import_of_what_is_known_declares_nothing() {
     assert_eq!(findings(&early), ["IDL0040 1:21"]);
     let help = early.diagnostics[0].help.as_deref().unwrap();
     assert!(
-        help.contains("`A` is declared below, and `import` does not"),
+        help.contains("`A` is declared below, and `import` does not change that"),
         "{help}"
     );
 }
