@@ -42,7 +42,8 @@ impl std::error::Error for Unformatted {}
 /// `context`; one without these, or with a comment behind its end, remains longer. Formatting twice changes
 /// nothing.
 ///
-/// Directives, and lines with text that is no IDL (as between `#if 0` and `#endif`), stay as they are.
+/// Directives, and lines with text that is no IDL (as between `#if 0` and `#endif`), stay as they are. So do a
+/// byte order mark and the kind of line ends: all lines end as the first one does.
 ///
 /// ```
 /// let text = "module M{interface Valve:Device{void open(in   double part)raises(Stuck);};};";
@@ -61,6 +62,22 @@ impl std::error::Error for Unformatted {}
 /// [`Unformatted::Unclosed`]: a comment; or a string or a character, outside conditional directives.
 /// [`Unformatted::Ambiguous`]: the new text would have other tokens, directives or comments for the compiler.
 pub fn format(text: &str) -> Result<String, Unformatted> {
+    let unmarked = text.strip_prefix(BYTE_ORDER_MARK);
+    let lines = unmarked.unwrap_or(text);
+    let formatted = format_lines(&lines.replace("\r\n", "\n"))?;
+    let first = lines.find('\n').map(|end| &lines[..end]);
+    let formatted = match first.is_some_and(|line| line.ends_with('\r')) {
+        true => formatted.replace('\n', "\r\n"),
+        false => formatted,
+    };
+    let mark = unmarked.map_or("", |_| BYTE_ORDER_MARK);
+    Ok([mark, &formatted].concat())
+}
+
+const BYTE_ORDER_MARK: &str = "\u{feff}";
+
+/// Formats text whose lines end with a line feed.
+fn format_lines(text: &str) -> Result<String, Unformatted> {
     // A backslash at the end continues the line that follows.
     let ended = text.ends_with('\\').then(|| text.to_owned() + "\n");
     let laid_out = |text: &str| pieces::split(text).map(|pieces| layout::lay_out(&pieces));

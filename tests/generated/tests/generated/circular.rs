@@ -7,7 +7,7 @@ use punctual_cdr::{
 };
 use punctual_generated_tests::{
     MemoryOrb,
-    circular::circular::{Engine, Part, Store, StoreRef, Toolbox},
+    circular::circular::{Broken, Crack, Engine, Part, Store, StoreRef, Toolbox, store::InspectError},
 };
 use punctual_types::SystemException;
 
@@ -22,6 +22,11 @@ impl Store for Keeper {
     ) -> Result<(Option<Shared<Part>>, Any), SystemException> {
         let whole = value.and_then(|part| part.state()?.whole.clone());
         Ok((whole, held.into()))
+    }
+
+    fn inspect(&self, depth: i32) -> Result<(), InspectError> {
+        let found = cracks(depth);
+        Err(Broken { found }.into())
     }
 }
 
@@ -88,6 +93,28 @@ fn is_a_car(whole: &Shared<Part>) {
     assert!(engine.state().unwrap().spare.as_ref().unwrap().is_same(&wheel));
     for part in [engine.widen(), wheel] {
         assert!(part.state().unwrap().whole.as_ref().unwrap().is_same(whole));
+    }
+}
+
+/// A crack of this length with one branch that is shorter by 1, and so on; none of length 0.
+fn cracks(length: i32) -> Vec<Crack> {
+    let crack = |length| Crack {
+        length,
+        branches: cracks(length - 1),
+    };
+    (length > 0).then(|| crack(length)).into_iter().collect()
+}
+
+#[test]
+fn exceptions_carry_structs_that_contain_themselves() {
+    for endian in [Endian::Little, Endian::Big] {
+        let store: StoreRef = MemoryOrb::new(endian).activate::<StoreRef, _>(Keeper);
+        for depth in [0, 1, 20] {
+            let Err(InspectError::Broken(Broken { found })) = store.inspect(depth) else {
+                panic!("the exception does not arrive");
+            };
+            assert_eq!(found, cracks(depth));
+        }
     }
 }
 
