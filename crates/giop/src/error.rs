@@ -122,6 +122,9 @@ pub enum UrlError {
          `file:///path` or a text that starts with `IOR:`"
     )]
     UnknownScheme(String),
+    /// An endpoint, `iiop://host:port`; this is the text behind `iiop://`.
+    #[error("`iiop://{0}` is an endpoint, which servers listen at; did you mean `corbaloc::{0}`?")]
+    Endpoint(String),
     /// The text after `IOR:` is not hexadecimal.
     #[error(
         "`IOR:` must be followed by pairs of hexadecimal digits; error at character {at}; check that the \

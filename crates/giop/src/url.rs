@@ -105,7 +105,10 @@ impl FromStr for ObjectUrl {
         } else if let Some(rest) = strip_scheme(text, "file:") {
             file(rest)
         } else {
-            Err(UrlError::UnknownScheme(excerpt(text)))
+            Err(match strip_scheme(text, "iiop://") {
+                Some(address) => UrlError::Endpoint(excerpt(address)),
+                None => UrlError::UnknownScheme(excerpt(text)),
+            })
         }
     }
 }

@@ -205,6 +205,7 @@ fn malformed_texts_are_refused() {
     for (text, error) in [
         ("", UnknownScheme("".into())),
         ("http://radar/", UnknownScheme("http://radar/".into())),
+        ("iiop://radar:1/K", Endpoint("radar:1/K".into())),
         ("corbanames::radar#x", UnknownScheme("corbanames::radar#x".into())),
         (
             "corbaname::radar#a//b",

@@ -27,13 +27,8 @@ pub(super) fn references(orb: &OrbSettings, key: &Key) -> Result<(), Problem> {
 
 /// Why `complete`, the URL of an object, is not one. `stated`: the part of it in the file.
 fn malformed(stated: &str, complete: &str) -> Option<String> {
-    let error = complete.parse::<ObjectUrl>().err()?;
-    Some(match stated.split_once("://") {
-        Some(("iiop", address)) => {
-            format!("`{stated}` is an endpoint, which servers listen at; did you mean `corbaloc::{address}`?")
-        }
-        _ => error.to_string(),
-    })
+    let of = |text: &str| text.parse::<ObjectUrl>().err();
+    of(complete).map(|error| of(stated).unwrap_or(error).to_string())
 }
 
 /// Checks that calls and connections can succeed in the time that they have.
