@@ -254,6 +254,7 @@ impl<'s> Budgets<'s> {
         let change = |factor: Option<u32>| match factor {
             None => "is not enough".to_owned(),
             Some(MOST) => "more than 100 times".to_owned(),
+            Some(0) => "less than 0.1 % of the stated ones".to_owned(),
             Some(factor) => format!("{:+.1} %", f64::from(factor) / 10.0 - 100.0),
         };
         let each = self.names.iter().zip(&self.growth);

@@ -402,6 +402,20 @@ fn everything_is_explained_to_machines() {
     assert!(growth["may_grow_percent"].as_f64().unwrap() < 0.0, "{growth}");
 }
 
+/// The execution time of an hour would have to shrink to less than 0.1 %: the search ends at 0.
+#[test]
+fn execution_times_that_cannot_fit_are_described() {
+    let lanes = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/02-lanes/lanes.toml");
+    let system = fs::read_to_string(lanes).unwrap();
+    let system = system.replace("wcet = \"1 s\"", "wcet = \"3600 s\"");
+    let run = plan(&[&file("hour.toml", &system)]);
+    assert_eq!(run.code, 1, "{}", run.complained);
+    let text = run.said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let expected = "all less than 0.1 % of the stated ones";
+    assert!(text.contains(expected), "{text}");
+    assert!(!text.contains("-100.0 %"), "{text}");
+}
+
 #[test]
 fn a_dash_is_standard_output() {
     for option in ["--json", "--export"] {
