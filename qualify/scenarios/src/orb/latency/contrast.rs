@@ -88,7 +88,7 @@ impl Subject {
             (Self::Lanes, _) => length.pick(2, 3, 5),
             (Self::WithoutLanes, _) => length.pick(1, 3, 5),
             (Self::PingPong, Load::Paper) => 0,
-            (Self::PingPong, Load::Calibrated) => length.pick(1, 3, 5),
+            (Self::PingPong, Load::Calibrated) => length.pick(0, 3, 5),
         }
     }
 }
