@@ -42,8 +42,8 @@ impl std::error::Error for Unformatted {}
 /// `context`; one without these, or with a comment behind its end, remains longer. Formatting twice changes
 /// nothing.
 ///
-/// Directives, and lines with text that is no IDL (as between `#if 0` and `#endif`), stay as they are. So do a
-/// byte order mark and the kind of line ends: all lines end as the first one does.
+/// Directives, and lines with text that is no IDL (as between `#if 0` and `#endif`), stay as they are. So do
+/// a byte order mark and the kind of line ends: all lines end as the first one does.
 ///
 /// ```
 /// let text = "module M{interface Valve:Device{void open(in   double part)raises(Stuck);};};";
