@@ -234,7 +234,7 @@ fn malformed_addresses_are_explained() {
     for (address, expected) in [
         ("", "use `corbaloc::host:port/Key`"),
         ("nonsense", "`nonsense` is not an object reference"),
-        ("iiop://h:1/X", "`iiop://h:1/X` is not an object reference"),
+        ("iiop://h:1/X", "did you mean `corbaloc::h:1/X`?"),
         (
             "corbaloc::h:0/X",
             "`0` is not a port; use a number from 1 to 65535",
