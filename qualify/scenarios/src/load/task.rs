@@ -96,8 +96,8 @@ pub(crate) enum Request {
     Octets(usize),
     /// The cube of an octet. It is checked.
     Cube,
-    /// No call: a ping-pong over TCP with a thread of the server that has this worker's priority; see
-    /// [`ServerSpec::ping_pong`](super::ServerSpec::ping_pong).
+    /// No call: a ping-pong over TCP with a thread of the server, as
+    /// [`ServerSpec::ping_pong`](super::ServerSpec::ping_pong) states.
     PingPong,
 }
 

@@ -53,8 +53,11 @@ impl WorkerContext {
             Request::Octets(octets) => vec![0x5a; octets],
             Request::Work(_) | Request::Cube | Request::PingPong => Vec::new(),
         };
-        let mut ping_pong = None;
-        let prepared = self.prepare(worker, &mut ping_pong);
+        let prepared = self.prepare(worker);
+        // After a failure, too: the other workers wait at the barrier.
+        let begin = start.together();
+        clock::sleep_until(begin.instant);
+        let mut ping_pong = prepared?;
         let mut argument = 0_u8;
         let call = || {
             let result = match worker.request {
@@ -66,7 +69,9 @@ impl WorkerContext {
                         .cube_octet(argument)
                         .map(|result| result == cube(argument))
                 }
-                Request::PingPong => exchange(&mut ping_pong).map(|()| true),
+                Request::PingPong => ping_pong
+                    .as_mut()
+                    .map_or(Ok(false), |it| exchange(it).map(|()| true)),
             };
             match result {
                 Ok(true) => Ok(Called::Right),
@@ -75,10 +80,6 @@ impl WorkerContext {
                 Err(error) => Err(error),
             }
         };
-        // After a failure, too: the other workers wait at the barrier.
-        let begin = start.together();
-        clock::sleep_until(begin.instant);
-        prepared?;
         let of_server_before = self.switches_of_server()?;
         let before = ContextSwitches::of_current_thread().total();
         let report = match worker.pace {
@@ -100,8 +101,9 @@ impl WorkerContext {
         Ok(switches.map_or(0, |switches| switches.total()))
     }
 
-    /// Sets the priority and makes a first call, which opens the connection and is not counted.
-    fn prepare(&self, worker: &Worker, ping_pong: &mut Option<RawClient>) -> Result<(), Error> {
+    /// Sets the priority and makes a first call, which opens the connection and is not counted. Returns the
+    /// connection of a ping-pong.
+    fn prepare(&self, worker: &Worker) -> Result<Option<RawClient>, Error> {
         for &priority in &worker.visits {
             self.orb.current().set_priority(Priority::new(priority)?)?;
             self.load.method(1, 1, PRIME)?;
@@ -110,19 +112,21 @@ impl WorkerContext {
             self.orb.current().set_priority(Priority::new(priority)?)?;
         }
         if matches!(worker.pace, Pace::Spinning { .. }) {
-            return Ok(());
+            return Ok(None);
         }
         if worker.request == Request::PingPong {
             let address = self.ping_pong.as_slice();
-            *ping_pong = Some(RawClient::connect(Transport::Tcp, address, SIZES)?);
-            return Ok(exchange(ping_pong)?);
+            let mut ping_pong = RawClient::connect(Transport::Tcp, address, SIZES)?;
+            ping_pong.exchange()?;
+            return Ok(Some(ping_pong));
         }
         let first = || match worker.request {
             Request::Cube => self.load.cube_octet(0).map(|_| ()),
             Request::Work(_) | Request::Octets(_) | Request::PingPong => self.load.method(1, 1, PRIME),
         };
         let Some(Tolerance { timeout, .. }) = self.tolerance else {
-            return Ok(first()?);
+            first()?;
+            return Ok(None);
         };
         let policies = PolicyOverrides::new().roundtrip_timeout(timeout);
         let policies = policies.client_protocols(ProtocolPolicy::new([Protocol::IIOP]));
@@ -136,26 +140,19 @@ impl WorkerContext {
         }
         // If it fails, the next call opens a connection.
         let _ = first();
-        Ok(())
+        Ok(None)
     }
 }
 
-/// About those of the messages of [`Request::Cube`].
+/// In the order of the messages of [`Request::Cube`].
 const SIZES: Sizes = Sizes {
     request: 112,
     reply: 48,
 };
 
-fn exchange(ping_pong: &mut Option<RawClient>) -> Result<(), SystemException> {
-    let exchanged = ping_pong.as_mut().map(RawClient::exchange);
-    match exchanged {
-        Some(Ok(())) => Ok(()),
-        _ => Err(SystemException::new(
-            SystemExceptionKind::CommFailure,
-            0,
-            Completion::Maybe,
-        )),
-    }
+fn exchange(ping_pong: &mut RawClient) -> Result<(), SystemException> {
+    let failed = |_| SystemException::new(SystemExceptionKind::CommFailure, 0, Completion::Maybe);
+    ping_pong.exchange().map_err(failed)
 }
 
 /// Calls once in each period. A period in which no call can start because the previous one still runs is
