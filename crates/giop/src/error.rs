@@ -1,6 +1,9 @@
 //! Errors of headers, fragments and URLs. Errors inside a message are [`punctual_cdr::CdrError`]s.
 
-use alloc::string::{String, ToString as _};
+use alloc::{
+    format,
+    string::{String, ToString as _},
+};
 
 use punctual_cdr::CdrError;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
@@ -104,6 +107,15 @@ fn fact(error: &CdrError) -> String {
     text
 }
 
+/// The part of a URL that an error is about, as messages name it.
+fn quoted(part: &str) -> String {
+    if part.is_empty() {
+        "an empty address".into()
+    } else {
+        format!("`{part}`")
+    }
+}
+
 /// A text that is not an object reference.
 ///
 /// ```
@@ -118,8 +130,9 @@ fn fact(error: &CdrError) -> String {
 pub enum UrlError {
     /// None of the schemes `IOR:`, `corbaloc:`, `corbaname:` and `file:`.
     #[error(
-        "`{0}` is not an object reference; use `corbaloc::host:port/Key`, `corbaname::host:port#name`, \
-         `file:///path` or a text that starts with `IOR:`"
+        "{} is not an object reference; use `corbaloc::host:port/Key`, `corbaname::host:port#name`, \
+         `file:///path` or a text that starts with `IOR:`",
+        quoted(.0)
     )]
     UnknownScheme(String),
     /// An endpoint, `iiop://host:port`; this is the text behind `iiop://`.
@@ -138,7 +151,7 @@ pub enum UrlError {
     #[error("malformed object reference after `IOR:`: {}; check that the text is complete", fact(.0))]
     BadReference(CdrError),
     /// None of the addresses has a known protocol.
-    #[error("`{0}` names no known protocol; use `iiop:host:port`, `:host:port` or `rir:`")]
+    #[error("{} names no known protocol; use `iiop:host:port`, `:host:port` or `rir:`", quoted(.0))]
     UnknownProtocol(String),
     /// An address of TLS, whose transport the ORB does not have.
     #[error(
@@ -159,7 +172,7 @@ pub enum UrlError {
     #[error("`{0}` is not an IIOP version; use `1.0@`, `1.1@` or `1.2@` before the host, or nothing")]
     BadVersion(String),
     /// The host is empty or its brackets are not closed.
-    #[error("`{0}` has no valid host; use `host`, `host:port` or `[ipv6]:port`")]
+    #[error("{} has no valid host; use `host`, `host:port` or `[ipv6]:port`", quoted(.0))]
     BadHost(String),
     /// The port is not a number from 1 to 65535.
     #[error("`{0}` is not a port; use a number from 1 to 65535")]
