@@ -259,9 +259,9 @@ pub fn swap_own_scheduling(own: Option<Scheduling>) -> Option<Scheduling> {
     OWN_SCHEDULING.replace(own)
 }
 
-/// Returns the CORBA priority that has been set for this thread, as [`Current::priority`] does without an ORB:
-/// by [`Current::set_priority`] or [`at_priority`], or, inside an upcall, by the request; `None`: by none.
-/// Intended for services that make calls for it on threads of their own.
+/// Returns the CORBA priority that has been set for this thread, as [`Current::priority`] does, but without
+/// an ORB: by [`Current::set_priority`] or [`at_priority`], or, inside an upcall, by the request; `None`: by
+/// none. Intended for services that make calls for it on threads of their own.
 ///
 /// ```
 /// # mod punctual { pub use {punctual_orb::*, punctual_types::*}; }

@@ -85,8 +85,8 @@ pub fn channel(orb: &Orb, address: &str, priority: Option<Priority>) -> Result<R
     narrowed::<EventChannelRef>(&object, address).map(RemoteChannel::new)
 }
 
-/// Both channels of a gateway, for calls of this priority. Default: that of [`channel`] for `to` or, if `from`
-/// has no lane of it, for `from`.
+/// Both channels of a gateway, for calls of this priority. Default: that of [`channel`] for `to`, or for
+/// `from` if that has no lane of it.
 pub fn channels(
     orb: &Orb,
     from: &str,

@@ -78,8 +78,8 @@ pub struct Options {
     /// Keep events in FROM until TO has them, under this name
     #[arg(long, value_name = "NAME", conflicts_with_all = ["udp", "multicast"])]
     acknowledged: Option<String>,
-    /// Priority at which FROM delivers and TO receives, that of a lane of each; default: the priority that the
-    /// adapter of TO or, if FROM has no lane of it, of FROM gives to requests without one
+    /// Priority at which FROM delivers and TO receives, that of a lane of each; default: the priority that
+    /// the adapter of TO or, if FROM has no lane of it, of FROM gives to requests without one
     #[arg(long, value_parser = priority)]
     priority: Option<Priority>,
     /// Print the counters at this interval
