@@ -259,8 +259,18 @@ pub fn swap_own_scheduling(own: Option<Scheduling>) -> Option<Scheduling> {
     OWN_SCHEDULING.replace(own)
 }
 
-/// Returns the priority set for this thread.
-pub(crate) fn explicit_priority() -> Option<Priority> {
+/// Returns the CORBA priority that has been set for this thread, as [`Current::priority`] does, but without
+/// an ORB: by [`Current::set_priority`] or [`at_priority`], or, inside an upcall, by the request; `None`: by
+/// none. Intended for services that make calls for it on threads of their own.
+///
+/// ```
+/// # mod punctual { pub use {punctual_orb::*, punctual_types::*}; }
+/// use punctual::{Priority, at_priority, explicit_priority};
+///
+/// let inherited = at_priority(Priority::MAX, explicit_priority);
+/// assert_eq!((inherited, explicit_priority()), (Some(Priority::MAX), None));
+/// ```
+pub fn explicit_priority() -> Option<Priority> {
     PRIORITY.get()
 }
 

@@ -25,7 +25,7 @@ pub use config::bidirectional::BidirectionalRule;
 pub use config::endpoint::Endpoint;
 pub use config::expired_requests::ExpiredRequests;
 pub use config::limits::{Limits, OnExcess};
-pub use current::{Current, at_priority, swap_own_scheduling};
+pub use current::{Current, at_priority, explicit_priority, swap_own_scheduling};
 pub use error::{OrbError, ResolveError};
 pub use mutex::{LockError, Mutex, MutexGuard, MutexInUse, MutexNotFound};
 pub use orb::{Orb, OrbBuilder};

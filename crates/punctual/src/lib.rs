@@ -98,6 +98,7 @@ pub use punctual_orb::{
     PoaManager, PoaManagerState, PriorityModel, QueueLimits, QueueStatistics, ReferenceBuilder, ResolveError,
     SchedulerState, SchedulerStatistics, ServantActivator, ServantLocator, SocketOptions, StackUse,
     ThreadLifetime, ThreadPool, ThreadPoolBuilder, ThreadPoolId, ThreadStatistics, at_priority,
+    explicit_priority,
 };
 pub use punctual_os::{CpuSet, Granted, Scheduling, SchedulingClass, Stack, TaskId, Thread, ThreadSpec};
 pub use punctual_sched::{

@@ -16,6 +16,8 @@ pub struct Column<T, C> {
     /// The columns with the highest number are dropped first on narrow terminals.
     dispensable: u8,
     cell: fn(&T, &C) -> String,
+    /// On a screen, it is aligned left and takes the width that the others leave.
+    is_text: bool,
 }
 
 /// Creates a column.
@@ -30,6 +32,20 @@ pub const fn column<T, C>(
         width,
         dispensable,
         cell,
+        is_text: false,
+    }
+}
+
+/// Creates a column of text of any length, one in a table at most.
+pub const fn text_column<T, C>(
+    heading: &'static str,
+    width: u16,
+    dispensable: u8,
+    cell: fn(&T, &C) -> String,
+) -> Column<T, C> {
+    Column {
+        is_text: true,
+        ..column(heading, width, dispensable, cell)
     }
 }
 
@@ -50,7 +66,7 @@ fn reduced<T, C>(columns: &[Column<T, C>], fit: impl Fn(&[&Column<T, C>]) -> boo
     shown
 }
 
-/// The table for a screen of this width; the first column is aligned left, the others right.
+/// The table for a screen of this width; the first column and one of text are aligned left, the others right.
 pub fn widget<'r, T: 'r, C: 'r>(
     columns: &[Column<T, C>],
     width: u16,
@@ -58,7 +74,7 @@ pub fn widget<'r, T: 'r, C: 'r>(
 ) -> Widget<'static> {
     let columns = columns_within(columns, width);
     let aligned = |(place, text): (usize, String)| {
-        let alignment = if place == 0 {
+        let alignment = if place == 0 || columns[place].is_text {
             Alignment::Left
         } else {
             Alignment::Right
@@ -74,7 +90,11 @@ pub fn widget<'r, T: 'r, C: 'r>(
     let headings = columns.iter().map(|column| column.heading.to_owned());
     let header = Row::new(headings.enumerate().map(aligned));
     let header = header.style(Style::new().add_modifier(Modifier::REVERSED));
-    let widths = columns.iter().map(|column| Constraint::Min(column.width));
+    let has_text = columns.iter().any(|column| column.is_text);
+    let widths = columns.iter().map(|column| match has_text && !column.is_text {
+        true => Constraint::Length(column.width),
+        false => Constraint::Min(column.width),
+    });
     Widget::new(rows, widths).header(header)
 }
 

@@ -5,10 +5,14 @@ use std::{
     time::{Duration, Instant},
 };
 
+use punctual_report::terminal::fitted_within;
 use punctual_system::signals::Termination;
 use ratatui::{
     DefaultTerminal, Frame,
     crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers},
+    layout::Constraint,
+    style::{Modifier, Style},
+    text::Text,
 };
 use rustix::{
     event::{PollFd, PollFlags, Timespec},
@@ -24,6 +28,24 @@ pub struct Watch<'w, T, E> {
     /// Draws, given the answer before, the last one, and the interval.
     pub draw: &'w dyn Fn(&mut Frame<'_>, &T, &T, Duration),
     pub terminal_error: fn(io::Error) -> E,
+}
+
+/// Text for a screen of this width, with the height that it takes there.
+pub fn wrapped(text: &str, width: u16) -> (Text<'static>, Constraint) {
+    let text = Text::raw(fitted_within(text, width.into()));
+    let height = u16::try_from(text.height()).unwrap_or(u16::MAX);
+    (text, Constraint::Length(height))
+}
+
+/// The last lines of a screen: the keys, and what the numbers cover.
+pub fn keys(numbers: &str, span: Duration, interval: Duration, width: u16) -> (Text<'static>, Constraint) {
+    let text = format!(
+        "q quits; {numbers} of the last {:.1} s, shown every {:.1} s (+ more, - less often)",
+        span.as_secs_f64(),
+        interval.as_secs_f64()
+    );
+    let (text, height) = wrapped(&text, width);
+    (text.style(Style::new().add_modifier(Modifier::DIM)), height)
 }
 
 /// Longest delay until a signal is noticed.

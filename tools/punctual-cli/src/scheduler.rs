@@ -32,7 +32,7 @@ pub enum Scheduler {
 /// Settings of `scheduler show`.
 #[derive(Args, Debug)]
 pub struct Show {
-    /// File with operations
+    /// File with operations (`punctual top` shows a served scheduler)
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Order of admission and dispatch, instead of the one in the file
@@ -93,7 +93,8 @@ Examples:
   punctual scheduler serve --inspection /run/user/1000/scheduler.inspect
 
 With --inspection, `punctual top` shows computations, and how many were refused or found cycles, operations \
-that nothing runs (no rate), contradictory rate tuples (contrary) and operations without room (no room).
+that nothing runs (no rate), contradictory rate tuples (contrary), operations without room (no room) and \
+those with room at lower rates only (lowered).
 
 Exit code: 0 ended by a signal; 2 it could not serve.";
 

@@ -43,7 +43,7 @@ impl Experiment for Events {
     const CONTROLS: &'static [Control] = &[ONE_LANE, GATEWAYS, SINGLY, DROPPING];
 
     fn expected(length: Length) -> Duration {
-        Duration::from_secs(length.pick(25, 50, 50)) + compared::expected(Extent::of(length))
+        Duration::from_secs(length.pick(12, 50, 50)) + compared::expected(Extent::of(length))
     }
 
     fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {

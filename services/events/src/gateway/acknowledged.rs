@@ -53,8 +53,8 @@ impl RemoteChannel {
     /// Beyond `kept`, the overflow rule of this channel applies: with `Block` its suppliers wait.
     ///
     /// Waiting events are lost when the process of this channel ends, or if they have not been fetched for
-    /// [`kept_for`](crate::GatewayLimits::kept_for). The thread NAME-gateway of this process fetches; give
-    /// the ORB a timeout of calls.
+    /// [`kept_for`](crate::GatewayLimits::kept_for). The thread NAME-gateway of this process fetches, with
+    /// calls of the priority that is set for the thread that calls this; give the ORB a timeout of calls.
     ///
     /// # Errors
     /// A channel refuses, a call fails, or a channel is of another vendor and does not acknowledge.
@@ -122,6 +122,11 @@ struct Transfer {
 
 impl Transfer {
     fn run(&mut self, shared: &Shared) {
+        let priority = self.inlet.priority;
+        priority.call(|| self.transfer_all(shared));
+    }
+
+    fn transfer_all(&mut self, shared: &Shared) {
         while !shared.ends() {
             let done = self.transfer(self.settings.batch);
             shared.is_connected.store(done.is_ok(), Relaxed);

@@ -8,7 +8,7 @@ use std::{
 use punctual::Poa;
 use punctual_os::PiMutex;
 
-use super::{Counters, Gateway, GatewayStatistics, Imported, Source, inlet::Inlet};
+use super::{Counters, Gateway, GatewayStatistics, Imported, MakersPriority, Source, inlet::Inlet};
 use crate::{
     EventChannel, EventError, Filter, RemoteChannel,
     rtec::{
@@ -97,6 +97,7 @@ impl RemoteChannel {
             counters: Arc::clone(&counters),
             supplier: OnceLock::new(),
             last: PiMutex::default(),
+            priority: MakersPriority::of_this_thread(),
         });
         let reports = Arc::clone(&report);
         let subscription = self.connect(poa, filter, true, move |events| {
@@ -113,7 +114,8 @@ impl RemoteChannel {
         Ok(Gateway { source, counters })
     }
 
-    /// Like [`EventChannel::inlet`], for a channel of another process. Give the ORB a timeout of calls.
+    /// Like [`EventChannel::inlet`], for a channel of another process. Events are passed on with the priority
+    /// that is set for the thread that calls this, whatever thread it is. Give the ORB a timeout of calls.
     ///
     /// # Errors
     /// The channel refuses, or a call fails.
@@ -130,6 +132,7 @@ struct Report {
     /// Set when the gateway is connected.
     supplier: OnceLock<NamedSupplierRef>,
     last: PiMutex<Option<ExportTotals>>,
+    priority: MakersPriority,
 }
 
 impl Report {
@@ -140,7 +143,7 @@ impl Report {
         };
         let totals = self.counters.export_totals();
         let mut last = self.last.lock();
-        if last.as_ref() != Some(&totals) && supplier.report(&totals).is_ok() {
+        if last.as_ref() != Some(&totals) && self.priority.call(|| supplier.report(&totals)).is_ok() {
             *last = Some(totals);
         }
     }

@@ -14,8 +14,8 @@ impl RemoteChannel {
     /// Passes events of this channel on to another one; both are in other processes, and may be channels of
     /// TAO. `ttl` and repeated events are treated as in [`import`](crate::EventChannel::import); a channel
     /// of TAO does not recognise repeated ones. `name` is shown in the statistics of `to`. An object of `poa`
-    /// receives the events, on the threads of its pool; give the ORB a timeout of calls, which bounds how
-    /// long they wait for `to`.
+    /// receives the events, on the threads of its pool, which pass them on with the priority that is set for
+    /// the thread that calls this; give the ORB a timeout of calls, which bounds how long they wait for `to`.
     ///
     /// Events that are in transit while `to` cannot be reached are lost, and counted. The gateway connects to
     /// `to` again, once a second at most, but not to this channel.

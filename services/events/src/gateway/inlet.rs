@@ -8,7 +8,7 @@ use std::{
 use punctual::{Interface, SystemException, SystemExceptionKind};
 use punctual_os::PiMutex;
 
-use super::Counters;
+use super::{Counters, MakersPriority};
 use crate::{
     EventError, RemoteChannel, RemoteSupplier,
     channel::{self, Core},
@@ -25,6 +25,7 @@ const RETRY: Duration = Duration::from_secs(1);
 pub(super) struct Inlet {
     channel: Option<RemoteChannel>,
     counters: Arc<Counters>,
+    pub(super) priority: MakersPriority,
     /// Whether the other side remembers the gateway when it has ended.
     is_kept: bool,
     state: PiMutex<State>,
@@ -65,6 +66,7 @@ impl Inlet {
         Self {
             channel,
             counters: Arc::clone(counters),
+            priority: MakersPriority::of_this_thread(),
             is_kept: false,
             state: PiMutex::new(state),
         }
@@ -85,6 +87,10 @@ impl Inlet {
     /// Passes events on, whose `ttl` has been decremented, and counts the outcomes that the channel reports.
     /// `batch`: their number in an outbox, or 0.
     pub(super) fn pass(&self, events: &[Event], batch: u64) -> Result<(), EventError> {
+        self.priority.call(|| self.try_pass(events, batch))
+    }
+
+    fn try_pass(&self, events: &[Event], batch: u64) -> Result<(), EventError> {
         let target = self.target()?;
         let passed = match &*target {
             Target::Local(channel) => self.import(&channel.upgrade().ok_or_else(gone)?, events),
@@ -153,7 +159,7 @@ impl Drop for Inlet {
             && !self.is_kept
         {
             // The channel may have ended.
-            let _ = inbox.close();
+            let _ = self.priority.call(|| inbox.close());
         }
     }
 }

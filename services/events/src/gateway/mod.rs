@@ -13,6 +13,8 @@ mod worker;
 
 use std::sync::Arc;
 
+use punctual::{Priority, at_priority, explicit_priority};
+
 pub use acknowledged::Acknowledged;
 pub use counters::GatewayStatistics;
 pub(crate) use counters::{Counters, Imported};
@@ -23,6 +25,24 @@ pub use set::{decode_set, encode_set};
 
 use crate::{EventError, RemoteSubscription, Subscription};
 use worker::Worker;
+
+/// Priority that was set for the thread that made a gateway: that of the gateway's calls on other threads.
+#[derive(Clone, Copy)]
+struct MakersPriority(Option<Priority>);
+
+impl MakersPriority {
+    /// The one of this thread, which makes the gateway.
+    fn of_this_thread() -> Self {
+        Self(explicit_priority())
+    }
+
+    fn call<R>(self, calls: impl FnOnce() -> R) -> R {
+        match self.0 {
+            Some(priority) => at_priority(priority, calls),
+            None => calls(),
+        }
+    }
+}
 
 /// A gateway between channels; dropping it ends it.
 #[must_use = "the gateway ends when this is dropped"]

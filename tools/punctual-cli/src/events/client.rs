@@ -6,7 +6,8 @@ use std::{
 };
 
 use punctual::{
-    Interface, ObjectRef, Orb, Priority, ResolveError, SchedulingClass, SystemException, SystemExceptionKind,
+    Interface, Minor, ObjectRef, Orb, Priority, ResolveError, SchedulingClass, SystemException,
+    SystemExceptionKind,
 };
 use punctual_events::{EventError, RemoteChannel, rtec::rtec_event_channel_admin::EventChannelRef, wire};
 
@@ -34,14 +35,6 @@ pub fn orb(listen: Option<&str>, tls: &TlsFile) -> Result<Orb, Failed> {
         .map_err(|error| Failed::not_built(listen.unwrap_or_default(), error))
 }
 
-/// Resolves a channel; it has not been called yet.
-pub fn channel(orb: &Orb, address: &str) -> Result<RemoteChannel, Failed> {
-    let object = orb
-        .resolve_object(address)
-        .map_err(|error| refused(address, error))?;
-    narrowed::<EventChannelRef>(&object, address).map(RemoteChannel::new)
-}
-
 /// The object with the counters of the channel that `serve` started at this address.
 pub fn inspection(orb: &Orb, address: &str) -> Result<wire::punctual_events::InspectionRef, Failed> {
     if !address.starts_with("corbaloc:") {
@@ -53,7 +46,7 @@ pub fn inspection(orb: &Orb, address: &str) -> Result<wire::punctual_events::Ins
     let counters = format!("{address}{INSPECTION}");
     orb.resolve(&counters).map_err(|error| match error {
         ResolveError::Call { exception, .. } if exception.kind == SystemExceptionKind::ObjectNotExist => {
-            channel(orb, address).map_or_else(|failed| failed, |_| without_counters(address))
+            channel(orb, address, None).map_or_else(|failed| failed, |_| without_counters(address))
         }
         // The server has lanes of other priorities, and no object of this name outside them.
         ResolveError::Call { exception, .. } if exception.kind == SystemExceptionKind::InvPolicy => {
@@ -76,13 +69,11 @@ fn without_counters(address: &str) -> Failed {
 
 /// The channel at this address, for calls of this priority. Default: the priority that its adapter gives to
 /// requests without one.
-pub fn channel_at(orb: &Orb, address: &str, priority: Option<Priority>) -> Result<RemoteChannel, Failed> {
+pub fn channel(orb: &Orb, address: &str, priority: Option<Priority>) -> Result<RemoteChannel, Failed> {
     if let Some(priority) = priority {
         orb.current().set_priority(priority)?;
     }
-    let object = orb
-        .resolve_object(address)
-        .map_err(|error| refused(address, error))?;
+    let object = resolved(orb, address)?;
     match priority {
         None => default_priority::apply(orb, &object)?,
         Some(_) if object.exposed_policies().priority_model.is_none() => eprintln!(
@@ -92,6 +83,31 @@ pub fn channel_at(orb: &Orb, address: &str, priority: Option<Priority>) -> Resul
         Some(_) => {}
     }
     narrowed::<EventChannelRef>(&object, address).map(RemoteChannel::new)
+}
+
+/// Both channels of a gateway, for calls of this priority. Default: that of [`channel`] for `to`, or for
+/// `from` if that has no lane of it.
+pub fn channels(
+    orb: &Orb,
+    from: &str,
+    to: &str,
+    priority: Option<Priority>,
+) -> Result<[RemoteChannel; 2], Failed> {
+    let both = [channel(orb, from, priority)?, channel(orb, to, priority)?];
+    let source = resolved(orb, from)?;
+    let has_lane = || {
+        let mut conflicts = source.inconsistent_policies().into_iter();
+        conflicts.all(|conflict| conflict.reason != Minor::NO_ENDPOINT_FOR_PRIORITY)
+    };
+    if priority.is_none() && !has_lane() {
+        default_priority::apply(orb, &source)?;
+    }
+    Ok(both)
+}
+
+fn resolved(orb: &Orb, address: &str) -> Result<ObjectRef, Failed> {
+    orb.resolve_object(address)
+        .map_err(|error| refused(address, error))
 }
 
 fn narrowed<R: Interface>(object: &ObjectRef, address: &str) -> Result<R, Failed> {
@@ -105,6 +121,7 @@ fn narrowed<R: Interface>(object: &ObjectRef, address: &str) -> Result<R, Failed
         Err(exception) => Err(unreachable(address, &exception.into())),
     }
 }
+
 fn refused(address: &str, error: ResolveError) -> Failed {
     match error {
         ResolveError::Call { exception, .. } => unreachable(address, &exception.into()),

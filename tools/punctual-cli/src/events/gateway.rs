@@ -78,7 +78,8 @@ pub struct Options {
     /// Keep events in FROM until TO has them, under this name
     #[arg(long, value_name = "NAME", conflicts_with_all = ["udp", "multicast"])]
     acknowledged: Option<String>,
-    /// Priority at which FROM delivers and TO receives, that of a lane of each
+    /// Priority at which FROM delivers and TO receives, that of a lane of each; default: the priority that
+    /// the adapter of TO or, if FROM has no lane of it, of FROM gives to requests without one
     #[arg(long, value_parser = priority)]
     priority: Option<Priority>,
     /// Print the counters at this interval
@@ -260,23 +261,21 @@ impl<'a> Host<'a> {
         let orb = orb.map_err(|error| Failed::not_built(&endpoint, error))?;
         let pool = orb.threadpool().threads(1).build()?;
         let poa = orb.root_poa().child("gateway").threadpool(&pool).build()?;
-        if let Some(priority) = options.priority {
-            orb.current().set_priority(priority)?;
-        }
         Ok(Self { options, orb, poa })
     }
 
     fn connect(&self, ends: &Ends) -> Result<Gateway, Failed> {
-        let channel = |address: &str| client::channel(&self.orb, address);
+        let priority = self.options.priority;
+        let channel = |address: &str| client::channel(&self.orb, address, priority);
         let filter = filter(&self.options.types, &self.options.sources);
         let connected = match ends {
-            Ends::Channels { from, to } => match &self.options.acknowledged {
-                Some(name) => {
-                    let settings = Acknowledged::new(name);
-                    channel(from)?.forward_acknowledged(&channel(to)?, &filter, settings)
+            Ends::Channels { from, to } => {
+                let [source, target] = client::channels(&self.orb, from, to, priority)?;
+                match &self.options.acknowledged {
+                    Some(name) => source.forward_acknowledged(&target, &filter, Acknowledged::new(name)),
+                    None => source.forward(&target, &self.poa, &filter, from),
                 }
-                None => channel(from)?.forward(&channel(to)?, &self.poa, &filter, from),
-            },
+            }
             Ends::Sends { from, datagrams, .. } => {
                 channel(from)?.send_datagrams(&self.poa, &filter, datagrams)
             }

@@ -93,7 +93,7 @@ pub fn run(options: &Options) -> Result<(), Failed> {
     let termination = Termination::watch()?;
     let payload = options.payload.read()?;
     let orb = client::orb(None, &options.tls)?;
-    let channel = client::channel_at(&orb, &options.channel, options.priority)?;
+    let channel = client::channel(&orb, &options.channel, options.priority)?;
     let supplier = channel
         .supplier(&[punctual_events::EventType(options.event_type)])
         .map_err(|error| client::unreachable(&options.channel, &error))?;

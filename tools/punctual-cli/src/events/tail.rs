@@ -101,7 +101,7 @@ pub fn run(options: &Options) -> Result<(), Failed> {
         .clone()
         .unwrap_or_else(|| client::endpoint_towards(&options.channel));
     let orb = client::orb(Some(&endpoint), &options.tls)?;
-    let channel = client::channel_at(&orb, &options.channel, options.priority)?;
+    let channel = client::channel(&orb, &options.channel, options.priority)?;
     let pool = orb.threadpool().threads(1).build()?;
     let poa = orb.root_poa().child("tail").threadpool(&pool).build()?;
     let (sender, events) = sync_channel(BACKLOG);

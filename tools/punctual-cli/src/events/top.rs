@@ -16,14 +16,13 @@ use ratatui::{
     layout::{Constraint, Layout},
     style::{Color, Modifier, Style},
     text::Line,
-    widgets::{Paragraph, Wrap},
 };
 use serde_json::{Value, json};
 
 use super::{DEFAULT_CHANNEL, Failed, client};
 use crate::{
     columns::{self, Column, column},
-    live::Watch,
+    live::{self, Watch},
     tls::TlsFile,
     top::interval,
 };
@@ -434,39 +433,28 @@ fn scheduler(one: &SchedulerState) -> Value {
 fn draw(frame: &mut Frame<'_>, before: &Answer, now: &Answer, interval: Duration) {
     let remarks = remarks(&before.channel, now);
     let (before, now) = (&before.channel, &now.channel);
-    let width = usize::from(frame.area().width).max(1);
-    let height: usize = remarks
-        .iter()
-        .map(|one| one.chars().count().div_ceil(width))
-        .sum();
-    let [head, sums, consumers, below, keys] = Layout::vertical([
+    let width = frame.area().width;
+    let (sums, sums_height) = live::wrapped(&totals(before, now), width);
+    let (remarks, remarks_height) = live::wrapped(&remarks.join("\n"), width);
+    let span = Duration::from_secs_f64(span(before, now));
+    let (keys, keys_height) = live::keys("rates", span, interval, width);
+    let [head, middle, consumers, below, last] = Layout::vertical([
         Constraint::Length(1),
-        Constraint::Length(5),
+        sums_height,
         Constraint::Min(2),
-        Constraint::Length(u16::try_from(height).unwrap_or(u16::MAX)),
-        Constraint::Length(1),
+        remarks_height,
+        keys_height,
     ])
     .areas(frame.area());
     let bold = Style::new().add_modifier(Modifier::BOLD);
     frame.render_widget(Line::styled(title(now), bold), head);
-    frame.render_widget(
-        Paragraph::new(totals(before, now)).wrap(Wrap { trim: true }),
-        sums,
-    );
+    frame.render_widget(sums, middle);
     let rates = rates(before, now);
     let rows = now.consumers.iter().zip(&rates);
     let rows = rows.map(|(one, rates)| (one, rates, style(one, rates)));
     frame.render_widget(columns::widget(&COLUMNS, consumers.width, rows), consumers);
-    frame.render_widget(
-        Paragraph::new(remarks.join("\n")).wrap(Wrap { trim: true }),
-        below,
-    );
-    let text = format!(
-        "Rates of the last {:.1} s; shown every {:.1} s (+ more, - less often); q quits",
-        span(before, now),
-        interval.as_secs_f64()
-    );
-    frame.render_widget(Line::styled(text, Style::new().add_modifier(Modifier::DIM)), keys);
+    frame.render_widget(remarks, below);
+    frame.render_widget(keys, last);
 }
 
 /// Colour of a row; the numbers show the same.
@@ -677,7 +665,7 @@ mod tests {
     #[test]
     fn the_screen_shows_consumers_whatever_its_size() {
         let (before, now) = (channel(10, 100, 7), channel(12, 300, 9));
-        for (width, height) in [(120, 20), (80, 24), (40, 6), (1, 1), (300, 100)] {
+        for (width, height) in [(120, 20), (80, 24), (40, 32), (40, 6), (1, 1), (300, 100)] {
             let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
             let interval = Duration::from_secs(1);
             terminal
@@ -689,6 +677,19 @@ mod tests {
                     || shown.contains("3 log") && shown.contains("5/16") && shown.contains("radar: 4"),
                 "{shown}"
             );
+            // Text is wrapped, and takes as many lines as it needs.
+            let words: Vec<_> = shown
+                .split(['"', '\n', ' '])
+                .filter(|word| !word.is_empty())
+                .collect();
+            let words = words.join(" ");
+            for text in [
+                "7 beyond other limits.",
+                "interrupted 2 times, reconnected 1.",
+                "q quits",
+            ] {
+                assert!(height < 20 || words.contains(text), "{text}: {shown}");
+            }
             let header = shown.lines().find(|line| line.contains("events/s"));
             let heading = |word: &str| COLUMNS.iter().any(|column| column.heading == word);
             assert!(width < 40 || header.is_some(), "{shown}");

@@ -1,12 +1,12 @@
-//! Columns of the table of lanes.
+//! Columns of the tables of lanes, schedulers and contracts.
 
 use super::{
     change::{LaneChange, Times},
-    snapshot::Lane,
+    snapshot::{Condition, Contract, Lane, Scheduler},
 };
-use crate::columns::{Column, column};
+use crate::columns::{Column, column, text_column};
 
-/// All columns of the table.
+/// All columns of the table of lanes.
 pub const COLUMNS: &[Column<Lane, LaneChange>] = &[
     column("lane", 13, 0, |lane, _| lane.lane.clone()),
     column("priority", 8, 1, |lane, _| {
@@ -36,6 +36,42 @@ pub const COLUMNS: &[Column<Lane, LaneChange>] = &[
     column("misses", 6, 1, |lane, _| lane.deadline_misses().to_string()),
     column("rejected", 8, 4, |lane, _| lane.rejections.total().to_string()),
 ];
+
+/// Columns of the table of schedulers.
+pub const SCHEDULERS: &[Column<Scheduler, ()>] = &[
+    column("scheduler", 7, 0, |own, ()| own.scheduler.clone()),
+    column("order", 8, 5, |own, ()| own.strategy.clone()),
+    column("use", 6, 4, |own, ()| {
+        format!("{:.1}%", own.utilization.unwrap_or_default() * 100.0)
+    }),
+    column("running", 7, 1, |own, ()| {
+        format!("{}/{}", own.running, own.operations)
+    }),
+    column("computed", 8, 3, |own, ()| own.computations.to_string()),
+    column("refused", 7, 0, |own, ()| own.refused.to_string()),
+    column("cycles", 6, 2, |own, ()| own.cycles.to_string()),
+    column("no rate", 7, 2, |own, ()| own.unresolved.to_string()),
+    column("contrary", 8, 2, |own, ()| own.contradictions.to_string()),
+    column("no room", 7, 1, |own, ()| own.not_admitted.to_string()),
+    column("lowered", 7, 3, |own, ()| own.lower_rates.to_string()),
+];
+
+/// Columns of the table of contracts.
+pub const CONTRACTS: &[Column<Contract, ()>] = &[
+    column("contract", 12, 0, |own, ()| own.contract.clone()),
+    column("region", 12, 0, |own, ()| own.region.clone()),
+    column("transitions", 11, 2, |own, ()| own.transitions.to_string()),
+    text_column("conditions", 14, 1, |own, ()| conditions(own)),
+];
+
+fn conditions(contract: &Contract) -> String {
+    let condition = |Condition { condition, value }: &Condition| match value {
+        Some(value) => format!("{condition} {value:.4}"),
+        None => format!("{condition} ?"),
+    };
+    let all: Vec<_> = contract.conditions.iter().map(condition).collect();
+    all.join(", ")
+}
 
 fn class(lane: &Lane) -> String {
     match (&lane.class, lane.native_priority) {

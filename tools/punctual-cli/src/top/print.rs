@@ -1,14 +1,14 @@
 //! The table and the JSON object of `top`.
 
-use punctual_report::{Table, terminal::fitted};
+use punctual_report::terminal::fitted;
 use serde_json::{Value, json};
 
 use super::{
     change::Change,
-    columns::COLUMNS,
-    snapshot::{Condition, Connections, Contract, Lane, Scheduler, Snapshot},
+    columns::{COLUMNS, CONTRACTS, SCHEDULERS},
+    snapshot::{Connections, Lane, Snapshot},
 };
-use crate::columns;
+use crate::columns::{self, Column};
 
 /// The snapshot as the ORB sent it; each lane also has the counters of the interval.
 pub fn json(now: &Snapshot, change: &Change) -> Value {
@@ -31,19 +31,11 @@ pub fn json(now: &Snapshot, change: &Change) -> Value {
 pub fn table(now: &Snapshot, change: &Change) -> String {
     let lanes = columns::to_text(COLUMNS, now.lanes.iter().zip(&change.lanes));
     let mut text = format!("{}\n\n{lanes}\n\n", title(now));
-    for part in parts(now) {
-        let row = |cells: Vec<String>| {
-            let cells = part.columns.iter().zip(cells);
-            let cells = cells.map(|((heading, _), cell)| ((*heading).to_owned(), json!(cell)));
-            cells.collect::<serde_json::Map<_, _>>()
-        };
-        let rows: Vec<_> = part.rows.into_iter().map(row).collect();
-        let headings: Vec<_> = part
-            .columns
-            .iter()
-            .map(|(heading, _)| (*heading, *heading))
-            .collect();
-        text += &format!("{}\n\n", Table::of(&rows).columns(&headings).to_text());
+    if !now.schedulers.is_empty() {
+        text += &format!("{}\n\n", table_of(SCHEDULERS, &now.schedulers));
+    }
+    if !now.contracts.is_empty() {
+        text += &format!("{}\n\n", table_of(CONTRACTS, &now.contracts));
     }
     text += &fitted(&remarks(now));
     let what = format!(
@@ -52,6 +44,10 @@ pub fn table(now: &Snapshot, change: &Change) -> String {
         change.span.as_secs_f64()
     );
     text + "\n\n" + &fitted(&what) + "\n"
+}
+
+fn table_of<T>(columns: &[Column<T, ()>], rows: &[T]) -> String {
+    columns::to_text(columns, rows.iter().map(|row| (row, &())))
 }
 
 /// Program, process and uptime of the ORB.
@@ -64,81 +60,6 @@ pub fn title(now: &Snapshot) -> String {
         now.pid,
         seconds % 60
     )
-}
-
-/// A table below that of the lanes.
-pub struct Part {
-    /// Headings, and widths on the screen; 0: the width that the others leave.
-    pub columns: &'static [(&'static str, u16)],
-    pub rows: Vec<Vec<String>>,
-}
-
-/// Tables of the states that the program shows beside its lanes; none is empty.
-pub fn parts(now: &Snapshot) -> Vec<Part> {
-    let schedulers = Part {
-        columns: &SCHEDULER_COLUMNS,
-        rows: now.schedulers.iter().map(scheduler_cells).collect(),
-    };
-    let contracts = Part {
-        columns: &CONTRACT_COLUMNS,
-        rows: now.contracts.iter().map(contract_cells).collect(),
-    };
-    let mut parts = vec![schedulers, contracts];
-    parts.retain(|part| !part.rows.is_empty());
-    parts
-}
-
-const SCHEDULER_COLUMNS: [(&str, u16); 10] = [
-    ("scheduler", 0),
-    ("order", 8),
-    ("use", 6),
-    ("running", 7),
-    ("computed", 8),
-    ("refused", 7),
-    ("cycles", 6),
-    ("no rate", 7),
-    ("contrary", 8),
-    ("no room", 7),
-];
-const CONTRACT_COLUMNS: [(&str, u16); 4] = [
-    ("contract", 12),
-    ("region", 12),
-    ("transitions", 11),
-    ("conditions", 0),
-];
-
-fn scheduler_cells(own: &Scheduler) -> Vec<String> {
-    let part = own.utilization.unwrap_or_default() * 100.0;
-    let counters = [
-        own.computations,
-        own.refused,
-        own.cycles,
-        own.unresolved,
-        own.contradictions,
-        own.not_admitted,
-    ];
-    let mut cells = vec![
-        own.scheduler.clone(),
-        own.strategy.clone(),
-        format!("{part:.1}%"),
-        format!("{}/{}", own.running, own.operations),
-    ];
-    cells.extend(counters.map(|counter| counter.to_string()));
-    cells
-}
-
-fn contract_cells(contract: &Contract) -> Vec<String> {
-    let condition = |Condition { condition, value }: &Condition| match value {
-        Some(value) => format!("{condition} {value:.4}"),
-        None => format!("{condition} ?"),
-    };
-    let conditions: Vec<_> = contract.conditions.iter().map(condition).collect();
-    vec![
-        contract.contract.clone(),
-        contract.region.clone(),
-        contract.transitions.to_string(),
-        conditions.join(", "),
-    ]
 }
 
 /// Lines below the tables: connections by band, those that clients have bound at each lane and those of the

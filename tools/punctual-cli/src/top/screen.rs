@@ -5,20 +5,22 @@ use std::{path::Path, time::Duration};
 use punctual_system::signals::Termination;
 use ratatui::{
     Frame,
-    layout::{Constraint, Layout},
+    layout::{Constraint, Layout, Rect},
     style::{Color, Modifier, Style},
     text::Line,
-    widgets::{Paragraph, Row, Table, Wrap},
 };
 
 use super::{
     ask::{Failed, ask},
     change::Change,
-    columns::COLUMNS,
-    print::{self, Part},
+    columns::{COLUMNS, CONTRACTS, SCHEDULERS},
+    print,
     snapshot::{Lane, Snapshot},
 };
-use crate::{columns, live::Watch};
+use crate::{
+    columns::{self, Column},
+    live::{self, Watch},
+};
 
 /// Shows the ORB until the user quits or the ORB ends.
 pub fn run(
@@ -39,51 +41,38 @@ pub fn run(
 
 /// Draws the screen once.
 pub(super) fn draw(frame: &mut Frame<'_>, now: &Snapshot, change: &Change, interval: Duration) {
-    let parts = print::parts(now);
-    // Heading, and an empty line.
-    let height = |part: &Part| (part.rows.len() as u16).saturating_add(2);
-    let below = parts.iter().map(height).fold(0, u16::saturating_add);
-    let [head, lanes, below, foot, keys] = Layout::vertical([
+    let width = frame.area().width;
+    let (foot, foot_height) = live::wrapped(&print::remarks(now), width);
+    let (keys, keys_height) = live::keys("times in µs", change.span, interval, width);
+    let [head, lanes, schedulers, contracts, below, last] = Layout::vertical([
         Constraint::Length(2),
         Constraint::Min(2),
-        Constraint::Length(below),
-        Constraint::Length(print::remarks(now).lines().count().max(2) as u16),
-        Constraint::Length(1),
+        height(&now.schedulers),
+        height(&now.contracts),
+        foot_height,
+        keys_height,
     ])
     .areas(frame.area());
-    frame.render_widget(
-        Line::styled(print::title(now), Style::new().add_modifier(Modifier::BOLD)),
-        head,
-    );
-
+    let title = Line::styled(print::title(now), Style::new().add_modifier(Modifier::BOLD));
+    frame.render_widget(title, head);
     let rows = now.lanes.iter().zip(&change.lanes);
     let rows = rows.map(|(lane, change)| (lane, change, style(lane)));
     frame.render_widget(columns::widget(COLUMNS, lanes.width, rows), lanes);
+    draw_table(frame, SCHEDULERS, &now.schedulers, schedulers);
+    draw_table(frame, CONTRACTS, &now.contracts, contracts);
+    frame.render_widget(foot, below);
+    frame.render_widget(keys, last);
+}
 
-    let heights = parts.iter().map(|part| Constraint::Length(height(part)));
-    let areas = Layout::vertical(heights).split(below);
-    for (part, area) in parts.into_iter().zip(areas.iter()) {
-        let widths = part.columns.iter().map(|(_, width)| match width {
-            0 => Constraint::Fill(1),
-            width => Constraint::Length(*width),
-        });
-        let header = Row::new(part.columns.iter().map(|(heading, _)| *heading));
-        let header = header.style(Style::new().add_modifier(Modifier::REVERSED));
-        frame.render_widget(
-            Table::new(part.rows.into_iter().map(Row::new), widths).header(header),
-            *area,
-        );
-    }
-    frame.render_widget(
-        Paragraph::new(print::remarks(now)).wrap(Wrap { trim: true }),
-        foot,
-    );
-    let text = format!(
-        "Times in µs of the last {:.1} s; shown every {:.1} s (+ more, - less often); q quits",
-        change.span.as_secs_f64(),
-        interval.as_secs_f64()
-    );
-    frame.render_widget(Line::styled(text, Style::new().add_modifier(Modifier::DIM)), keys);
+/// Height of a table below that of the lanes, with its heading and an empty line; of one without rows, 0.
+fn height<T>(rows: &[T]) -> Constraint {
+    let rows = u16::try_from(rows.len()).unwrap_or(u16::MAX);
+    Constraint::Length(if rows == 0 { 0 } else { rows.saturating_add(2) })
+}
+
+fn draw_table<T>(frame: &mut Frame<'_>, columns: &[Column<T, ()>], rows: &[T], area: Rect) {
+    let rows = rows.iter().map(|row| (row, &(), Style::new()));
+    frame.render_widget(columns::widget(columns, area.width, rows), area);
 }
 
 /// Colour of a row: full queues and lanes without idle threads stand out; the numbers show the same.

@@ -113,6 +113,8 @@ pub struct Scheduler {
     pub unresolved: u64,
     pub contradictions: u64,
     pub not_admitted: u64,
+    #[serde(default)]
+    pub lower_rates: u64,
 }
 
 /// A contract of adaptive quality of service.

@@ -147,7 +147,7 @@ fn schedulers_have_a_table_with_what_was_wrong() {
     let line = text.lines().find(|line| line.contains("flight")).unwrap();
     let cells: Vec<_> = line.split_whitespace().collect();
     let expected = [
-        "flight", "MUF_FAIR", "97.5%", "69/70", "41", "12", "13", "14", "15", "16",
+        "flight", "MUF_FAIR", "97.5%", "69/70", "41", "12", "13", "14", "15", "16", "17",
     ];
     assert_eq!(cells, expected);
     let without = Snapshot {
@@ -180,7 +180,15 @@ fn json_has_the_counters_and_the_span() {
 #[test]
 fn the_screen_shows_lanes_whatever_its_size() {
     let (now, change) = two();
-    for (width, height) in [(120, 20), (80, 24), (40, 6), (20, 4), (1, 1), (300, 100)] {
+    for (width, height) in [
+        (120, 20),
+        (80, 24),
+        (40, 24),
+        (40, 6),
+        (20, 4),
+        (1, 1),
+        (300, 100),
+    ] {
         let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
         let interval = std::time::Duration::from_secs(1);
         terminal
@@ -194,14 +202,30 @@ fn the_screen_shows_lanes_whatever_its_size() {
             assert_eq!(lane.contains("fifo 99"), width >= 120, "{shown}");
             let scheduler = shown.lines().find(|line| line.contains("69/70")).unwrap();
             assert!(
-                scheduler.contains("flight") && scheduler.contains("16"),
+                scheduler.contains("flight") && scheduler.contains("12") && scheduler.contains("16"),
                 "{shown}"
             );
             let contract = shown.lines().find(|line| line.contains("image")).unwrap();
             assert!(
-                contract.contains("coarse") && contract.contains("latency_ms 70.25"),
+                contract.contains("coarse") && contract.contains("latency_ms 70"),
                 "{shown}"
             );
+            // No heading is cut, and no line of text.
+            for heading in ["refused", "cycles", "no room", "region", "conditions"] {
+                assert!(shown.contains(heading), "{heading}: {shown}");
+            }
+            let words: Vec<_> = shown
+                .split(['"', '\n', ' '])
+                .filter(|word| !word.is_empty())
+                .collect();
+            let words = words.join(" ");
+            for text in [
+                "p1-32767: 1 without band, 3 in 0..100;",
+                "their timeout: 6.",
+                "q quits",
+            ] {
+                assert!(words.contains(text), "{text}: {shown}");
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `punctual events`: a channel, and its clients, in processes of their own.
 
-mod gateway;
+pub mod gateway;
 mod schedules;
 mod zenoh;
 

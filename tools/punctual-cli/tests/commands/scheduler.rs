@@ -77,6 +77,23 @@ fn errors_name_the_place() {
 }
 
 #[test]
+fn show_reads_files_and_says_so_about_anything_else() {
+    for (argument, expected) in [
+        (
+            "corbaloc::localhost:2811/Scheduler",
+            "`corbaloc::localhost:2811/Scheduler` is the address of an object, and this command reads a file",
+        ),
+        ("IOR:00", "`IOR:00` is the address of an object"),
+        ("absent.toml", "absent.toml: No such file or directory"),
+    ] {
+        let run = run(["scheduler", "show", argument]);
+        assert_eq!(run.code, 2, "{argument}");
+        assert!(run.complained.contains(expected), "{}", run.complained);
+        assert!(!run.complained.contains("empty"), "{}", run.complained);
+    }
+}
+
+#[test]
 fn a_served_scheduler_answers_is_watched_and_ends_with_a_signal() {
     // Socket paths have at most 107 octets.
     let socket = std::env::temp_dir().join(format!("punctual-served-{}.inspect", std::process::id()));

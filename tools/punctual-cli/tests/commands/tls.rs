@@ -7,7 +7,7 @@ use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 
 use crate::{
     command::{Run, run},
-    events::{Channel, Tail},
+    events::{Channel, Tail, gateway::Gateway},
     naming::Served,
 };
 
@@ -112,6 +112,53 @@ fn events_travel_over_tls() {
 
     let plain = run(["events", "top", &channel.address, "--once"]);
     assert_eq!(plain.code, 2, "{}", plain.complained);
+}
+
+/// Both sides call each other, and require certificates.
+#[test]
+fn gateways_connect_channels_over_tls() {
+    let folder = Folder::new("cli-tls-gateway");
+    certified(&folder);
+    let both = folder.join("both.toml");
+    let text = "certificate = 'own.pem'\nkey = 'own.key'\ntrust = ['root.pem']\n\
+                [server]\nclient_certificates = 'required'\n";
+    fs::write(&both, text).unwrap();
+    let tls = ["--tls", both.to_str().unwrap()];
+    let (first, second) = (
+        Channel::listening("ssliop://localhost:0", &tls),
+        Channel::listening("ssliop://localhost:0", &tls),
+    );
+    let listening = ["--listen", "ssliop://localhost:0"];
+    let ends = [&*first.address, &*second.address];
+    for settings in [&["--both"][..], &["--acknowledged", "named"]] {
+        let _gateway = Gateway::start(&[&ends[..], settings, &listening, &tls].concat());
+        let tail = Tail::start(
+            &second,
+            &[&listening[..], &["--count", "1", "--for", "20"], &tls].concat(),
+        );
+        let sent = first.send(&[&["--type", "17", "--text", "hot"][..], &tls].concat());
+        assert_eq!(sent.code, 0, "{}", sent.complained);
+        let (code, shown) = tail.wait();
+        assert!(code == 0 && shown.contains("\"hot\""), "{settings:?}: {shown}");
+    }
+    let untrusting = run([&["events", "gateway"], &ends[..], &["--tls", &untrusted(&folder)]].concat());
+    assert_eq!(untrusting.code, 3, "{}", untrusting.complained);
+    assert!(
+        untrusting.complained.contains("certificate"),
+        "{}",
+        untrusting.complained
+    );
+}
+
+/// Settings with a certificate of another root.
+fn untrusted(folder: &Path) -> String {
+    let other = folder.join("other");
+    fs::create_dir(&other).unwrap();
+    certified(&other);
+    let settings = other.join("both.toml");
+    let text = "certificate = 'own.pem'\nkey = 'own.key'\ntrust = ['root.pem']\n";
+    fs::write(&settings, text).unwrap();
+    settings.display().to_string()
 }
 
 #[test]

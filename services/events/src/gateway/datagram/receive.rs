@@ -37,8 +37,9 @@ impl EventChannel {
 
 impl RemoteChannel {
     /// Like [`EventChannel::receive_datagrams`], for a channel of another process; `name` is shown in its
-    /// statistics. Give the ORB a timeout of calls, which bounds how long the thread waits for the channel;
-    /// meanwhile, datagrams beyond the buffer of the socket are lost.
+    /// statistics. The thread passes events on with the priority that is set for the thread that calls this.
+    /// Give the ORB a timeout of calls, which bounds how long the thread waits for the channel; meanwhile,
+    /// datagrams beyond the buffer of the socket are lost.
     ///
     /// # Errors
     /// The datagrams have no address to receive at, the thread cannot be started, the channel refuses, or a

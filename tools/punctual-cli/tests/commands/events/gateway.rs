@@ -15,7 +15,7 @@ use super::{Channel, Tail, command};
 use crate::command::run;
 
 /// A running gateway; it is killed with the test.
-struct Gateway {
+pub struct Gateway {
     child: Child,
     said: BufReader<ChildStdout>,
     /// The two sides that it connects, as printed, after an empty line.
@@ -23,7 +23,7 @@ struct Gateway {
 }
 
 impl Gateway {
-    fn start(arguments: &[&str]) -> Self {
+    pub fn start(arguments: &[&str]) -> Self {
         let mut child = command(&[&["gateway"], arguments].concat())
             .stdout(Stdio::piped())
             .spawn()
@@ -37,6 +37,11 @@ impl Gateway {
             assert!(said.read_line(&mut line).unwrap() > 0, "it began");
         }
         Self { child, said, ways }
+    }
+
+    /// Port at which it receives datagrams.
+    fn port(&self) -> &str {
+        self.ways[1].split([':', ' ']).nth(2).unwrap()
     }
 
     /// SIGKILL: it cannot run any further code.
@@ -171,8 +176,7 @@ fn a_gateway_connects_again_when_its_channels_come_back() {
 fn events_travel_between_channels_as_datagrams() {
     let (first, second) = (Channel::start(&[]), Channel::start(&[]));
     let receiving = Gateway::start(&[&second.address, "--udp", "127.0.0.1:0", "--receive"]);
-    let port = receiving.ways[1].split([':', ' ']).nth(2).unwrap();
-    let towards = format!("127.0.0.1:{port}");
+    let towards = format!("127.0.0.1:{}", receiving.port());
     let sending = Gateway::start(&[&first.address, "--udp", &towards, "--datagram", "64"]);
     let tail = Tail::start(&second, &["--count", "3", "--json"]);
     let text = "a text that needs more than one datagram";
@@ -197,6 +201,49 @@ fn events_travel_between_channels_as_datagrams() {
         said.contains(": 3 forwarded, 0 repeated, 0 looped, 0 expired, 0 lost, 1 malformed."),
         "{said}"
     );
+}
+
+/// Neither has a lane for calls without a priority, and the priority of one need not be that of the other.
+#[test]
+fn gateways_connect_channels_whose_lanes_have_high_priorities() {
+    let first = Channel::start(&["--lane", "100", "--lane", "20000"]);
+    let second = Channel::start(&["--lane", "50", "--lane", "100", "--lane", "20000"]);
+    let both = [&*first.address, &*second.address];
+    let back = [&*second.address, &*first.address];
+    let at_once = ["--priority", "20000"];
+    let named = ["--acknowledged", "named"];
+    for arguments in [
+        &both[..],
+        &[both, at_once].concat(),
+        &[both, named].concat(),
+        &[&both[..], &named, &at_once].concat(),
+    ] {
+        let gateway = Gateway::start(arguments);
+        passes_one(&first, &second);
+        drop(gateway);
+    }
+    let gateway = Gateway::start(&back);
+    passes_one(&second, &first);
+    drop(gateway);
+    let receiving = Gateway::start(&[&second.address, "--udp", "127.0.0.1:0", "--receive"]);
+    let towards = format!("127.0.0.1:{}", receiving.port());
+    let _sending = Gateway::start(&[&first.address, "--udp", &towards]);
+    passes_one(&first, &second);
+    assert_eq!(first.send(&["--type", "16", "--ttl", "0"]).code, 0);
+    eventually("the channel shows what was not exported", || {
+        let gateways = first.top_json()["gateways"].clone();
+        let mut gateways = gateways.as_array().unwrap().iter();
+        gateways.any(|one| one["name"] == "datagrams" && one["expired"] == 1)
+    });
+}
+
+/// Sends an event to one channel, which arrives at the other.
+fn passes_one(first: &Channel, second: &Channel) {
+    let tail = Tail::start(second, &["--count", "1", "--for", "20"]);
+    let sent = first.send(&["--type", "16"]);
+    assert_eq!(sent.code, 0, "{}", sent.complained);
+    let (code, shown) = tail.wait();
+    assert_eq!(code, 0, "{shown}");
 }
 
 #[test]
