@@ -63,8 +63,9 @@ enum Waiting {
 const COARSE: Duration = Duration::from_millis(50);
 /// How late the kernel's coarse timeout may be.
 const TICKS: Duration = Duration::from_millis(10);
-/// A connection unused for this time may have been closed by the server: it is checked before a oneway call.
-const CHECK_AFTER: Duration = Duration::from_secs(1);
+/// A connection unused for this time may have been closed by the server: it is checked before a oneway call,
+/// which would be lost unnoticed. Long beside the system call that this takes.
+const CHECK_AFTER: Duration = Duration::from_millis(10);
 /// Time that the network may take to report why a connection has ended: that a request arrived too late, or
 /// the reply to a request that was refused before its end.
 pub(super) const ANSWER: Duration = Duration::from_millis(200);

@@ -38,6 +38,8 @@ pub(crate) struct Worker {
     /// priority.
     pub(crate) priority: Option<i16>,
     pub(crate) pace: Pace,
+    /// Time from the common start of all workers to its own.
+    pub(crate) begins_after: Duration,
     pub(crate) request: Request,
     /// Index of the servant in the task's pool.
     pub(crate) servant: usize,

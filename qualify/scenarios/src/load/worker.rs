@@ -55,7 +55,7 @@ impl WorkerContext {
         };
         let prepared = self.prepare(worker);
         // After a failure, too: the other workers wait at the barrier.
-        let begin = start.together();
+        let begin = start.together().after(worker.begins_after);
         clock::sleep_until(begin.instant);
         let mut ping_pong = prepared?;
         let mut argument = 0_u8;
@@ -320,6 +320,15 @@ pub(super) struct Start {
 pub(super) struct Begin {
     pub(super) instant: Instant,
     pub(super) clock: Duration,
+}
+
+impl Begin {
+    fn after(self, delay: Duration) -> Self {
+        Self {
+            instant: self.instant + delay,
+            clock: self.clock + delay,
+        }
+    }
 }
 
 impl Start {

@@ -56,6 +56,12 @@ const SHARED_LANE: Control = Control {
             the high-priority one, and sends 4 MiB at 83 Hz",
     breaks: &["20hz.jitter", "20hz.jitter-constant"],
 };
+const OUT_OF_STEP: Control = Control {
+    id: "out-of-step",
+    about: "low-priority clients that call as often as the high-priority one and begin 45 ms after it, so \
+            that each of its calls follows theirs by some milliseconds",
+    breaks: &[],
+};
 const LOADED: Control = Control {
     id: "loaded",
     about: "low-priority clients that ask for more than the processor can do, in all phases",
@@ -67,6 +73,9 @@ const MOST_LOW: usize = 50;
 /// Calls per second.
 const HIGH_HZ: u32 = 20;
 const LOW_HZ: u32 = 10;
+/// Under the control: most of the period of the high-priority client, whose calls become later by a tenth of
+/// a millisecond with each period, as it pauses between them.
+const OUT_OF_STEP_BY: Duration = Duration::from_millis(45);
 /// The share of the CPU's time that the calls of all low-priority clients take in the loaded variant.
 const LOAD: f64 = 0.8;
 /// Length of each of the two measurements of the capacity.
@@ -241,12 +250,19 @@ impl Experiment for Latency {
         SPARSE,
         FEW_SILENT,
         SHARED_LANE,
+        OUT_OF_STEP,
         FAULTY,
     ];
-    const RESTORED: &'static [Restored] = &[Restored {
-        control: &LOADED,
-        claims: &["average-inversion", "low.rises"],
-    }];
+    const RESTORED: &'static [Restored] = &[
+        Restored {
+            control: &LOADED,
+            claims: &["average-inversion", "low.rises"],
+        },
+        Restored {
+            control: &OUT_OF_STEP,
+            claims: &["20hz.mean-ratio", "20hz.jitter-ratio"],
+        },
+    ];
 
     fn expected(length: Length) -> Duration {
         let seconds: f64 = phases(length, LOW_HZ).iter().map(|phase| phase.seconds).sum();
@@ -313,6 +329,13 @@ fn change(phases: &mut [Phase<Point>], testbed: &Testbed, loaded_hz: u32) {
         }
         if low_clients == Some(MOST_LOW) && testbed.is_under(&SHARED_LANE) {
             phase.workers.insert(1, sharer());
+        }
+        if low_clients.is_some() && testbed.is_under(&OUT_OF_STEP) {
+            let others = phase.workers.iter_mut().skip(1);
+            others.for_each(|low| {
+                low.begins_after = OUT_OF_STEP_BY;
+                low.change_rate(|_| HIGH_HZ);
+            });
         }
         if let Some(low_hz) = low_hz {
             let others = phase.workers.iter_mut().skip(1);

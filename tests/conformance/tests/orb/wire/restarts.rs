@@ -65,6 +65,26 @@ fn the_first_call_after_a_restart_succeeds() {
     });
 }
 
+/// Nobody would notice its loss. Only back-to-back oneway calls save the system call that looks for the end.
+#[test]
+fn a_oneway_call_after_a_restart_arrives() {
+    let listener = Listener::open();
+    let (_client, probe) = client_of(&listener);
+    let (ended, wait_for_end) = mpsc::channel();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            serve_one(&mut listener.accept());
+            ended.send(()).unwrap();
+            let message = listener.accept().receive().expect("the oneway request");
+            assert_eq!(message.request().operation, b"note");
+        });
+        assert_eq!(probe.twice(21), Ok(42));
+        wait_for_end.recv().unwrap();
+        thread::sleep(Duration::from_millis(20));
+        assert_eq!(probe.as_object().oneway("note", |_| Ok(())), Ok(()));
+    });
+}
+
 #[test]
 fn a_request_that_the_server_has_received_is_sent_once() {
     let lost = SystemException::new(Kind::CommFailure, Minor::CONNECTION_LOST, Completion::Maybe);
