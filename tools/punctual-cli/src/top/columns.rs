@@ -39,7 +39,7 @@ pub const COLUMNS: &[Column<Lane, LaneChange>] = &[
 
 /// Columns of the table of schedulers.
 pub const SCHEDULERS: &[Column<Scheduler, ()>] = &[
-    column("scheduler", 7, 0, |own, ()| own.scheduler.clone()),
+    column("schedule", 8, 0, |own, ()| own.scheduler.clone()),
     column("order", 8, 5, |own, ()| own.strategy.clone()),
     column("use", 6, 4, |own, ()| {
         format!("{:.1}%", own.utilization.unwrap_or_default() * 100.0)

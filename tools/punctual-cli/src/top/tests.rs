@@ -211,7 +211,7 @@ fn the_screen_shows_lanes_whatever_its_size() {
                 "{shown}"
             );
             // No heading is cut, and no line of text.
-            for heading in ["refused", "cycles", "no room", "region", "conditions"] {
+            for heading in ["schedule", "refused", "cycles", "no room", "region", "conditions"] {
                 assert!(shown.contains(heading), "{heading}: {shown}");
             }
             let words: Vec<_> = shown

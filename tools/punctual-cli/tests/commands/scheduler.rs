@@ -127,7 +127,19 @@ fn a_served_scheduler_answers_is_watched_and_ends_with_a_signal() {
     assert_eq!(watched.code, 0, "{}", watched.complained);
     assert_eq!(
         row(&watched.said, "Scheduler"),
-        ["Scheduler", "MUF", "0.0%", "0/0", "1", "1", "0", "1", "0", "0"]
+        [
+            "Scheduler",
+            "MUF",
+            "0.0%",
+            "0/0",
+            "1",
+            "1",
+            "0",
+            "1",
+            "0",
+            "0",
+            "0"
+        ]
     );
     let pid = rustix::process::Pid::from_child(&server);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
