@@ -136,7 +136,10 @@ pub enum UrlError {
     )]
     UnknownScheme(String),
     /// An endpoint, `iiop://host:port`; this is the text behind `iiop://`.
-    #[error("`iiop://{0}` is an endpoint, which servers listen at; did you mean `corbaloc::{0}`?")]
+    #[error(
+        "`iiop://{0}` is an endpoint, which servers listen at; did you mean `corbaloc::{0}{key}`?",
+        key = if .0.contains('/') { "" } else { "/NAME" }
+    )]
     Endpoint(String),
     /// The text after `IOR:` is not hexadecimal.
     #[error(

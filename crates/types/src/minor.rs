@@ -255,7 +255,9 @@ table! {
          peer does not read, or the network is slow (raise the timeout, or look at the peer)";
     BANDS_ON_BOTH_SIDES = 62, InvPolicy, "client and reference both have priority bands; remove one of them";
     BANDS_WITHOUT_PRIORITY_MODEL = 63, InvPolicy,
-        "priority bands need a reference with a priority model; give the server's adapter one";
+        "priority bands need a reference with a priority model, and this one has none; give the server's \
+         adapter a `priority_model`, or take the bands from this reference: \
+         `with_policies(PolicyOverrides::new().priority_bands([]))`";
     BAND_MALFORMED = 64, BadParam, "the lowest priority of a band is above its highest; swap them";
     PRIORITY_OUTSIDE_BANDS = 65, InvPolicy,
         "the priority is in none of the priority bands; set another priority on this thread, or add a band";

@@ -35,7 +35,7 @@ pub enum NamingError {
     #[error("`{0}` is bound already; `rebind` replaces an object, and `unbind` makes the name free")]
     AlreadyBound(Name),
     /// The context that is to be destroyed still has bindings.
-    #[error("the context has bindings; unbind all of them first (`punctual naming list` shows them)")]
+    #[error("the context has bindings; unbind all of them first (`punctual naming list NAME` shows them)")]
     NotEmpty,
     /// The server does not accept the name: it is too long, for example.
     #[error(

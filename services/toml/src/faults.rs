@@ -41,7 +41,8 @@ pub(crate) fn all<T: DeserializeOwned>(text: &str, first: Error) -> Vec<Error> {
     found
 }
 
-fn missing_field(message: &str) -> Option<&str> {
+/// Returns the key that is missing, if this is the message about it.
+pub(crate) fn missing_field(message: &str) -> Option<&str> {
     message.trim().strip_prefix("missing field `")?.strip_suffix('`')
 }
 

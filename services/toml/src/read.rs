@@ -1,6 +1,6 @@
 //! Reading a file, and the position of an error in its text.
 
-use std::{fs, path::Path};
+use std::{fs, ops::Range, path::Path};
 
 use serde::de::DeserializeOwned;
 use toml::{
@@ -10,7 +10,7 @@ use toml::{
 
 use crate::{
     FileError, Key, Problem,
-    faults::{self, behind_brackets},
+    faults::{self, behind_brackets, missing_field},
     terms::{duplicate, in_terms_of_toml},
 };
 
@@ -74,7 +74,11 @@ fn described(file: &str, text: &str, error: &toml::de::Error) -> FileError {
         "duplicate key" => duplicate(text, &span),
         message => in_terms_of_toml(message),
     };
-    FileError::at(file, text, span.start, key_at(text, span.start), problem)
+    let key = match missing_field(error.message()) {
+        Some(_) => path_to(text, &span),
+        None => key_at(text, span.start),
+    };
+    FileError::at(file, text, span.start, key, problem)
 }
 
 /// Returns the offset of a key's value, or of its innermost existing parent.
@@ -106,6 +110,34 @@ fn offset_of(text: &str, key: &Key) -> usize {
         }
     }
     offset
+}
+
+/// Returns the path to the table with this span, as [`Key`] prints it; empty for the whole text.
+fn path_to(text: &str, span: &Range<usize>) -> String {
+    fn within(value: &Spanned<DeValue<'_>>, span: &Range<usize>) -> Option<String> {
+        match value.get_ref() {
+            DeValue::Table(table) => match value.span() == *span {
+                true => Some(String::new()),
+                false => in_table(table, span).map(|path| format!(".{path}")),
+            },
+            DeValue::Array(items) => items
+                .iter()
+                .zip(1..)
+                .find_map(|(item, number)| Some(format!("[{number}]{}", within(item, span)?))),
+            _ => None,
+        }
+    }
+    fn in_table(table: &DeTable<'_>, span: &Range<usize>) -> Option<String> {
+        table
+            .iter()
+            .find_map(|(key, value)| Some(format!("{}{}", key.get_ref(), within(value, span)?)))
+    }
+    let document = DeTable::parse(text)
+        .ok()
+        .filter(|document| document.span() != *span);
+    document
+        .and_then(|document| in_table(document.get_ref(), span))
+        .unwrap_or_default()
 }
 
 /// Returns the path to an offset, as [`Key`] prints it; empty outside of all keys and values.

@@ -185,7 +185,9 @@ cpu = 7
         ];
         assert_eq!(said.lines().collect::<Vec<_>>(), expected);
         let one = parse::<File>("bad", "lane = []", |_| Ok(())).unwrap_err();
-        assert_eq!(one.to_string(), "bad:1:1: lane: missing key `name`");
+        assert_eq!(one.to_string(), "bad:1:1: missing key `name`");
+        let first = parse::<File>("bad", "name = \"a\"\n[[lane]]\ncpus = [1]\n", |_| Ok(())).unwrap_err();
+        assert_eq!(first.to_string(), "bad:2:1: lane[1]: missing key `threads`");
     }
 
     #[test]

@@ -252,6 +252,8 @@ fn malformed_texts_are_refused() {
         assert!(!error.to_string().contains("``"), "{text}: {error}");
         assert_eq!(url(text), Err(error), "{text}");
     }
+    let said = url("iiop://radar:1").unwrap_err().to_string();
+    assert!(said.ends_with("did you mean `corbaloc::radar:1/NAME`?"), "{said}");
     let long = "x".repeat(1000);
     assert_eq!(url(&long), Err(UnknownScheme(format!("{}\u{2026}", &long[..60]))));
 }

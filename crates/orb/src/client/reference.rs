@@ -60,7 +60,7 @@ impl Reference {
     }
 
     /// Returns a reference to the same object with other policies.
-    pub(super) fn with_overrides(&self, overrides: PolicyOverrides) -> Arc<Self> {
+    pub(crate) fn with_overrides(&self, overrides: PolicyOverrides) -> Arc<Self> {
         Self::of_route(
             &self.core,
             Arc::clone(&self.ior),

@@ -15,7 +15,7 @@ use punctual_giop::{
     Version,
 };
 use punctual_stub::{
-    ObjectRef,
+    ObjectRef, PolicyOverrides,
     rt::{OperationError, Phase, Upcall},
 };
 use punctual_types::{Completion, Detail, Minor, SystemException, SystemExceptionKind};
@@ -92,7 +92,9 @@ fn complete(core: &OrbCore, ior: Ior) -> Result<ObjectRef, ResolveError> {
 /// Asks the server at an address for the object with this key.
 fn located(core: &OrbCore, addresses: &[UrlAddress], key: &[u8]) -> Result<ObjectRef, ResolveError> {
     let reference = Reference::new(&core.client, corbaloc_reference(core, addresses, key)?)?;
-    match within(core, || reference.locate_once())? {
+    // Bands need a priority model, which a reference has only after the server has sent it.
+    let unbanded = reference.with_overrides(without_bands());
+    match within(core, || unbanded.locate_once())? {
         Located::Here => Ok(ObjectRef::new(reference)),
         Located::There(ior) => Ok(ObjectRef::new(Reference::new(&core.client, ior)?)),
         Located::Nowhere => {
@@ -108,13 +110,16 @@ fn bound_to(core: &OrbCore, mut context: ObjectRef, name: &Name) -> Result<Objec
     let mut rest = name.components().to_vec();
     for _ in 0..=core.configuration.limits.max_forwards {
         let mut result: Option<ObjectRef> = None;
-        let called = context.call::<NotResolved>("resolve", |phase| match phase {
-            Phase::Arguments(encoder) => rest.encode(encoder),
-            Phase::Results(decoder) => {
-                result = Option::decode(decoder)?;
-                Ok(())
-            }
-        });
+        let called =
+            context
+                .with_policies(without_bands())
+                .call::<NotResolved>("resolve", |phase| match phase {
+                    Phase::Arguments(encoder) => rest.encode(encoder),
+                    Phase::Results(decoder) => {
+                        result = Option::decode(decoder)?;
+                        Ok(())
+                    }
+                });
         match called {
             Ok(()) => return result.ok_or(ResolveError::Nil),
             Err(NotResolved::System(exception)) => return Err(exception.into()),
@@ -130,6 +135,12 @@ fn bound_to(core: &OrbCore, mut context: ObjectRef, name: &Name) -> Result<Objec
         }
     }
     Err(ResolveError::NameRefused(name.clone()))
+}
+
+/// Policies of the calls that a URL leads to: the bands of the ORB and of the thread are for the object at its
+/// end.
+fn without_bands() -> PolicyOverrides {
+    PolicyOverrides::new().priority_bands([])
 }
 
 /// Exceptions of `CosNaming::NamingContext::resolve`.

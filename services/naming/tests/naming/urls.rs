@@ -1,7 +1,7 @@
 //! `corbaname:` URLs, initial references and files, as `Orb::resolve` understands them.
 
 use punctual::{
-    Orb, ResolveError, UrlError,
+    Minor, Orb, PolicyOverrides, Priority, ResolveError, UrlError,
     naming::{NameError, NotFoundReason},
 };
 use punctual_fixtures::Folder;
@@ -82,6 +82,32 @@ fn initial_references_lead_to_contexts_and_objects() {
     let client = builder().default_initial_reference(default).build().unwrap();
     assert!(client.resolve::<NamingContextExtRef>("corbaname:rir:#a").is_ok());
     assert!(client.resolve_object("corbaloc:rir:/Radar").is_err());
+}
+
+/// Priority bands of the ORB and of the thread are for the object, and not for the way to it.
+#[test]
+fn urls_are_resolved_by_clients_with_priority_bands() {
+    let (server, client) = (
+        Server::start(NamingLimits::default()),
+        orb(Some("iiop://127.0.0.1")),
+    );
+    server
+        .naming(&client)
+        .bind("radar", &object(&client, "o"))
+        .unwrap();
+    let low = Priority::new(0).unwrap();
+    let bands = PolicyOverrides::new().priority_bands([punctual::PriorityBand::new(low, low)]);
+    client.replace_policies(bands.clone());
+    client.current().replace_policies(bands);
+    let resolved = |url: &str| {
+        client
+            .resolve_object(url)
+            .unwrap_or_else(|error| panic!("{url}: {error}"))
+    };
+    let context = resolved(&server.url);
+    assert!(resolved(&server.corbaname("radar")).is_equivalent(&object(&client, "o")));
+    let error = context.non_existent().unwrap_err();
+    assert_eq!(error.minor, Minor::BANDS_WITHOUT_PRIORITY_MODEL);
 }
 
 #[test]

@@ -44,7 +44,16 @@ impl Reading<'_> {
     fn value(&self, literal: &Literal, code: &TypeCodeView<'_>) -> Result<Value, Problem> {
         let code = &code.resolved()?;
         let kind = code.kind()?;
-        let mismatch = || Problem::at_value(format!("`{}` is not {}", short(literal), expectation(code)));
+        let mismatch = || {
+            let advice = match (kind, literal) {
+                (Kind::String | Kind::WString | Kind::Char | Kind::WChar, Literal::Name(name)) => {
+                    format!("; write it in quotes: \"{name}\"")
+                }
+                _ => String::new(),
+            };
+            let expected = expectation(code);
+            Problem::at_value(format!("`{}` is not {expected}{advice}", short(literal)))
+        };
         Ok(match (kind, literal) {
             (Kind::Boolean, Literal::Boolean(value)) => Value::Boolean(*value),
             (Kind::Octet, Literal::Number(text)) => Value::Octet(integer(text, kind)?),
