@@ -137,8 +137,8 @@ fn bound_to(core: &OrbCore, mut context: ObjectRef, name: &Name) -> Result<Objec
     Err(ResolveError::NameRefused(name.clone()))
 }
 
-/// Policies of the calls that a URL leads to: the bands of the ORB and of the thread are for the object at its
-/// end.
+/// Policies of the calls that resolve a URL: the bands of the ORB and of the thread are for calls of the
+/// object that is found.
 fn without_bands() -> PolicyOverrides {
     PolicyOverrides::new().priority_bands([])
 }

@@ -220,7 +220,8 @@ fn what_cannot_be_sent_is_explained() {
     let value = run(["call", &probe, "twice", "--", "-1", "--idl", "x.idl"]);
     let hint = "state `--idl FILE` before `--`";
     assert!(value.complained.contains(hint), "{}", value.complained);
-    let names = "module conformance { typedef sequence<string> Names; interface Probe { void enrol(in Names all); }; };";
+    let names = "module conformance { typedef sequence<string> Names; \
+                 interface Probe { void enrol(in Names all); }; };";
     let unquoted = call(&probe, &file("names.idl", names), &["enrol", "[radar]"]);
     let advice = "`radar` is not a string; write it in quotes: \"radar\"";
     assert!(unquoted.complained.contains(advice), "{}", unquoted.complained);
