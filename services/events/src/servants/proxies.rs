@@ -5,8 +5,8 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use punctual::{Interface, ObjectRef, Skeleton, SystemException, rt::Upcall};
-use punctual_giop::{IiopProfile, TAG_INTERNET_IOP};
+use punctual::{Interface, Ior, Skeleton, SystemException, rt::Upcall};
+use punctual_giop::{Component, IiopProfile, TAG_INTERNET_IOP};
 use punctual_os::PiMutex;
 
 use super::{Host, Proxy, federation};
@@ -152,7 +152,7 @@ impl ProxyPushSupplier for SupplierHandle {
             return Err(AlreadyConnected {}.into());
         }
         let settings = ConsumerQos {
-            name: address(consumer.as_object()).unwrap_or_else(|| "remote".to_owned()),
+            name: address(consumer.as_object().ior()).unwrap_or_else(|| "remote".to_owned()),
             priority: proxy.host.caller_priority(),
             queue: core.default_queue.events,
             octets: core.limits.octets.queue,
@@ -186,10 +186,22 @@ impl ProxyPushSupplier for SupplierHandle {
 }
 
 /// Address of an object, by which its consumer or supplier is known until it has a name.
-fn address(object: &ObjectRef) -> Option<String> {
-    let iiop = { object.ior().profiles.iter() }.find(|profile| profile.tag == TAG_INTERNET_IOP);
-    let IiopProfile { host, port, .. } = IiopProfile::decode(iiop?).ok()?;
-    (host.len() < federation::NAME).then(|| format!("{host}:{port}"))
+fn address(ior: &Ior) -> Option<String> {
+    let iiop = ior
+        .profiles
+        .iter()
+        .find(|profile| profile.tag == TAG_INTERNET_IOP);
+    let profile = IiopProfile::decode(iiop?).ok()?;
+    // An object that is reached over TLS only states no other port.
+    let over_tls = profile
+        .components
+        .iter()
+        .find_map(|component| match Component::decode(component) {
+            Ok(Component::Ssl(ssl)) => Some(ssl.port),
+            _ => None,
+        });
+    let port = Some(profile.port).filter(|port| *port != 0).or(over_tls)?;
+    (profile.host.len() < federation::NAME).then(|| format!("{}:{port}", profile.host))
 }
 
 /// The handles that a subscription states, each once; 0 is none.
@@ -491,7 +503,7 @@ impl ProxyPushConsumer for ConsumerHandle {
         };
         proxy.begin_connection()?;
         let was_admitted = core.observers.publishes(&types);
-        let object = supplier.and_then(|supplier| address(supplier.as_object()));
+        let object = supplier.and_then(|supplier| address(supplier.as_object().ior()));
         proxy.complete_connection(types, object, was_admitted)
     }
 }
@@ -514,5 +526,41 @@ impl Skeleton<Identified> for NamedConsumerRef {
         let Identified(handle) = servant;
         handle.0.supplier.called_from(upcall.peer());
         <Self as Skeleton<ConsumerHandle>>::dispatch(handle, upcall)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use punctual_giop::{SslTransport, Version};
+
+    use super::*;
+
+    fn reached_at(port: u16, over_tls: Option<u16>) -> Option<String> {
+        let ssl = over_tls.map(|port| SslTransport {
+            port,
+            ..SslTransport::default()
+        });
+        let profile = IiopProfile {
+            version: Version::V1_2,
+            host: "radar".into(),
+            port,
+            object_key: b"consumer".into(),
+            components: ssl
+                .map(|ssl| Component::Ssl(ssl).encode().unwrap())
+                .into_iter()
+                .collect(),
+        };
+        address(&Ior {
+            type_id: "".into(),
+            profiles: vec![profile.encode().unwrap()],
+        })
+    }
+
+    #[test]
+    fn consumers_without_a_name_are_known_by_an_address_that_can_be_reached() {
+        assert_eq!(reached_at(2809, None).as_deref(), Some("radar:2809"));
+        assert_eq!(reached_at(2809, Some(2810)).as_deref(), Some("radar:2809"));
+        assert_eq!(reached_at(0, Some(2810)).as_deref(), Some("radar:2810"));
+        assert_eq!(reached_at(0, None), None);
     }
 }
