@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Time before the first and after the last second of a run, in which the cost of arrivals is measured, too.
-pub(super) const START: Duration = Duration::from_millis(2_900 + 1_000 * super::TAIL_SECONDS);
+pub(super) const START: Duration = Duration::from_millis(1_700 + 1_000 * super::TAIL_SECONDS);
 
 /// The measured process, and its responses.
 struct Live {
