@@ -62,8 +62,9 @@ impl PolicyOverrides {
 
     /// Sets `RTCORBA::PriorityBandedConnectionPolicy` (45): each priority band has its own connections.
     ///
-    /// The band of the caller's priority, or of the server-declared one, also selects the lane. Calls fail
-    /// with INV_POLICY if the reference has bands itself or no priority model, if the ends of a band are
+    /// The band of the caller's priority, or of the server-declared one, also selects the lane: of several in
+    /// the band, that of the caller's priority, else the most urgent one below it, else the first one. Calls
+    /// fail with INV_POLICY if the reference has bands itself or no priority model, if the ends of a band are
     /// swapped, or if no band contains the priority. An empty list removes the bands of the enclosing scopes.
     /// Calls to objects of the same ORB have no connection and need no band.
     ///

@@ -78,8 +78,9 @@ impl Route {
 
     /// Returns the endpoints for a caller of this priority, the preferred one first.
     ///
-    /// Source: the rules of TAO's clients, so that a reference leads to the same lane. `band` is the result
-    /// of [`Self::band`]. Fails with INV_POLICY if the priority or the band has no endpoint.
+    /// Source: the rules of TAO's clients, so that a reference leads to the same lane; which one of several
+    /// lanes in a band they choose, RTCORBA leaves open. `band` is the result of [`Self::band`]. Fails with
+    /// INV_POLICY if the priority or the band has no endpoint.
     #[inline]
     pub(crate) fn endpoints<'r>(
         &'r self,
@@ -87,20 +88,34 @@ impl Route {
         band: Option<Band>,
         policies: &'r PoliciesInForce,
     ) -> Result<impl Iterator<Item = &'r Arc<Endpoint>>, SystemException> {
-        let (low, high) = if !self.propagates_priority() || self.serves_all() {
-            (i16::MIN, i16::MAX)
-        } else {
-            band.unwrap_or((priority.value(), priority.value()))
+        let by_priority = self.propagates_priority() && !self.serves_all();
+        let (low, high) = match band {
+            _ if !by_priority => (i16::MIN, i16::MAX),
+            None => (priority.value(), priority.value()),
+            Some(band) => band,
         };
         let chosen = policies.client_protocols.tags();
         let tags = if chosen.is_empty() { &self.tags } else { chosen };
-        let mut endpoints = tags
-            .iter()
-            .flat_map(|tag| {
-                let endpoints = self.endpoints.iter();
-                endpoints.filter(move |endpoint| endpoint.profile_tag == *tag)
-            })
-            .filter(move |endpoint| (low..=high).contains(&endpoint.priority))
+        let in_range = move || {
+            tags.iter()
+                .flat_map(|tag| {
+                    let endpoints = self.endpoints.iter();
+                    endpoints.filter(move |endpoint| endpoint.profile_tag == *tag)
+                })
+                .filter(move |endpoint| (low..=high).contains(&endpoint.priority))
+        };
+        // A band may contain several lanes: the most urgent one that is not above the call comes first.
+        let lane = match band {
+            Some(_) if by_priority => {
+                let lanes = in_range().map(|endpoint| endpoint.priority);
+                lanes.filter(|lane| *lane <= priority.value()).max()
+            }
+            _ => None,
+        };
+        let is_first = move |endpoint: &&RoutedEndpoint| lane.is_none_or(|lane| endpoint.priority == lane);
+        let mut endpoints = in_range()
+            .filter(is_first)
+            .chain(in_range().filter(move |endpoint| !is_first(endpoint)))
             .map(|endpoint| &endpoint.endpoint)
             .peekable();
         match endpoints.peek() {

@@ -162,7 +162,8 @@ impl PoaBuilder {
     /// `RTCORBA::PriorityBandedConnectionPolicy`.
     ///
     /// References state the bands, and clients use the band that contains their priority. With lanes,
-    /// requests of a band go to the lanes whose priorities are in it. Default: the ORB's, else none.
+    /// a request goes to a lane whose priority is in its band: the lane of its own priority, else the most
+    /// urgent one below it, else the first one. Default: the ORB's, else none.
     ///
     /// ```
     /// # use punctual_types as punctual;

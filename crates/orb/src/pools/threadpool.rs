@@ -334,9 +334,11 @@ impl ThreadPoolBuilder {
     /// connections: `allow_request_buffering`, `max_buffered_requests`, `max_request_buffer_size`. Default:
     /// none. Without it, requests wait in the sockets while all threads of their lane are in upcalls, and
     /// clients that send large amounts block in `write`. With it they are read and queued; requests beyond
-    /// the limits are refused with TRANSIENT, completed NO. Requests start in the order in which they were
-    /// read. The reading thread is named like the others of its lane, with `io` instead of a number, and has
-    /// their priority, stack and CPUs. Buffering costs two system calls and two thread switches per request.
+    /// the limits are refused with TRANSIENT, completed NO; oneway requests are lost, unless their clients
+    /// set [`SyncScope::Server`](punctual_stub::SyncScope::Server) and get that error. Requests start in the
+    /// order in which they were read. The reading thread is named like the others of its lane, with `io`
+    /// instead of a number, and has their priority, stack and CPUs. Buffering costs two system calls and two
+    /// thread switches per request.
     ///
     /// With [`Self::allow_borrowing`], threads of lower lanes also take requests from the queue.
     /// [`Self::build`] fails with [`OrbError::QueueWithoutRoom`] if a limit is 0, and with

@@ -119,7 +119,7 @@ fn errors_name_position_key_and_a_valid_value() {
             "default_initial_reference = \"corbaloc::192.0.2.1:2809\"",
             "default_initial_reference = \"iiop://192.0.2.1:2809\"",
             "orb[1].default_initial_reference: ",
-            "did you mean `corbaloc::192.0.2.1:2809`?",
+            "did you mean `corbaloc::192.0.2.1:2809/NAME`?",
         ),
         (
             "call_timeout = \"2 s\"",

@@ -201,6 +201,39 @@ fn the_band_chooses_the_lane() {
     assert_eq!((low.connections(), high.connections()), (1, 1));
 }
 
+/// The lane of the call's own priority, else the most urgent one below it, else the first one: an urgent call
+/// is not served by a lower lane than necessary, and none delays what a lane above it serves.
+#[test]
+fn one_of_several_lanes_in_a_band_is_chosen_by_the_priority() {
+    let lanes = [Recorder::start(), Recorder::start(), Recorder::start()];
+    let [low, middle, high] = &lanes;
+    let orb = ordinary_client();
+    let components = [
+        endpoints(&[(low, 1_000), (middle, 5_000), (high, HIGH)]),
+        policies(&[model(CLIENT_PROPAGATED, 0)]),
+    ];
+    let plain = low.reference(&orb, &components);
+    let probe: ProbeRef = plain.with_policies(banded(&[band(0, HIGH)])).unchecked();
+    let calls = [
+        (HIGH, 2),
+        (1_000, 0),
+        (4_999, 0),
+        (5_000, 1),
+        (HIGH - 1, 1),
+        (0, 0),
+        (HIGH, 2),
+    ];
+    let mut expected = [0, 0, 0];
+    for (priority, lane) in calls {
+        at(&orb, priority);
+        assert_eq!(probe.twice(1), Ok(42));
+        expected[lane] += 1;
+        let seen = [low, middle, high].map(|lane| lane.seen().len());
+        assert_eq!(seen, expected, "at {priority}");
+    }
+    assert_eq!([low, middle, high].map(Recorder::connections), [1, 1, 1]);
+}
+
 /// The bands of the ORB, of the thread and of the reference: the nearest ones count, and an empty list takes
 /// them away.
 #[test]
